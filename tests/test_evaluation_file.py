@@ -131,7 +131,7 @@ supplement:
     text = (TEXT + more).replace("metric: tcp-transfer-bit-speed", "metric: goodput")
     text = text.replace("[iperf3, packet-train]", "[mine]").replace("benchmark: iperf3", "benchmark: mine")
     assert parse_evaluation(text).metrics_selected[0].metric == "goodput"
-    (found,) = problems(text.replace("id: goodput", "id: round-trip-time"))
+    found, *_ = problems(text.replace("id: goodput", "id: round-trip-time"))
     assert found.startswith("f:34: supplement.metrics:")
 
 
