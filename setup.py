@@ -13,7 +13,6 @@ setup(
         "adon.config": ["builtin/*.yaml"],
         "adon.evaluations": ["builtin/*"],
         "adon.templates_catalog": ["*.yaml", "builtin/*.yaml"],
-        "adon.store": ["migrations/*.mako"],
         "apps.dashboard": ["assets/**"],
         "apps.figures": ["*.html"],
         "apps.deploy": ["files/*", "templates/*"],
@@ -23,7 +22,6 @@ setup(
         "mininet_topos": ["**/*.c", "**/*.html", "**/*.json", "**/*.sh", "**/*.yaml"],
     },
     install_requires=[
-        "alembic>=1.13,<2",
         "authlib>=1.9,<2",
         "cheroot>=10,<12",
         "cryptography>=42",

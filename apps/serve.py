@@ -1,6 +1,6 @@
 """``adon serve``: starts the processes, watches them, and ends them together.
 
-The parent decides nothing.  It brings the database to the present schema, prints the first admin token
+The parent decides nothing.  It makes the databases where they are missing, prints the first admin token
 once, opens the web side's socket (so that a port that is taken is said at once, and so that it may lie
 in another network namespace than the rest), and starts controller, collector and web as processes of
 their own.  One that dies is started again after a pause that grows; one that refuses its input (exit
@@ -18,7 +18,6 @@ import queue
 import signal
 import socket
 import stat
-import subprocess
 import sys
 import time
 from collections.abc import Sequence
@@ -27,20 +26,17 @@ from typing import Any
 
 from adon.config import Configuration, load
 from adon.errors import (
-    EXIT_DATABASE,
     EXIT_INPUT,
     AdonError,
-    DatabaseUnavailable,
     InvalidInput,
     Problem,
     Unavailable,
-    UnknownSchema,
 )
+from adon.store.access.access_tables import ACCESS
 from adon.store.access.database import access_url
-from adon.store.engine import check_server, parse_url
 from adon.store.lease import check_shared
+from adon.store.schema import make_database
 from apps import link
-from apps.backup.upgrading import before_upgrade
 from apps.database_wait import wait_for
 from apps.first_token import first_token
 from apps.link import SUPERVISOR, LinkServer, Peer
@@ -70,7 +66,7 @@ def run(config: Path, data: Path, admin_token_file: Path | None = None, store: s
     :param admin_token_file: where to write the first admin token instead of printing it.
     :param store: database URL; SQLite in the data folder if None.
     :raises InvalidInput: for a configuration or a folder that cannot be used.
-    :raises Unavailable: if the web port is taken, or a database cannot be brought to the present schema.
+    :raises Unavailable: if the web port is taken, or a database cannot be opened, or is of another version.
     """
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
     configuration = load(config)
@@ -80,16 +76,10 @@ def run(config: Path, data: Path, admin_token_file: Path | None = None, store: s
         check_shared(url)
     _prepare(data)
     access = access_url(data, store)
-    kept = before_upgrade(data, url, access, time.time())
-    if kept is not None:
-        log.info("event=upgrade backup=%s", kept)
 
     def make_databases() -> None:
-        check_server(parse_url(url))
-        _upgrade(
-            "adon.store.access.upgrade", kept, access, url
-        )  # takes the tokens out of an older state database
-        _upgrade("adon.store.upgrade", kept, url)
+        make_database(access, ACCESS)
+        make_database(url)
         first_token(access, admin_token_file, _pages(configuration, web))
 
     manager = ServiceManager(os.environ)
@@ -121,17 +111,6 @@ def _prepare(data: Path) -> None:
     if mode & 0o077:
         cause = f"other users can read {data} (mode {mode:04o}); run: chmod 700 {data}"
         raise InvalidInput(Problem("data", cause, code="folder-readable"))
-
-
-def _upgrade(module: str, kept: Path | None, *urls: str) -> None:
-    """Migrate in a process of its own: the migration tool stays out of the processes that serve."""
-    done = subprocess.run([*PYTHON, module, *urls], check=False)
-    if done.returncode == EXIT_DATABASE:
-        raise DatabaseUnavailable("the database stopped answering during the upgrade")
-    if done.returncode != 0:
-        kind = UnknownSchema if done.returncode == EXIT_INPUT else Unavailable
-        how = "" if kept is None else f"; as it was before: adon restore {kept} --data NEW_FOLDER"
-        raise kind(f"the database could not be brought to the present schema{how}")
 
 
 def web_socket(configuration: Configuration) -> socket.socket:

@@ -17,7 +17,7 @@ from typing import Any
 
 import yaml
 
-from adon.store.upgrade import upgrade
+from adon.store.schema import make_database
 from apps.link import LinkClient
 from measurement.model import Measurement, Metric, PathKey, to_json
 from mininet_topos.commands import wait_until
@@ -80,7 +80,7 @@ class Controller:
         often = {"counters_period": "500 ms", "consistency_period": "1 s", "drain": "50 ms"}
         document["policy"] |= {**often, **policy}
         self.config.write_text(yaml.safe_dump(document))
-        upgrade(f"sqlite:///{folder / 'state.db'}")
+        make_database(f"sqlite:///{folder / 'state.db'}")
 
     @contextmanager
     def running(self, *program: str) -> Iterator[subprocess.Popen[bytes]]:

@@ -1,1 +1,1 @@
-"""What must survive a restart: SQLAlchemy models, migrations, and the store the shell writes to."""
+"""The state that survives a restart, in SQLite or PostgreSQL."""

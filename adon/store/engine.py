@@ -1,4 +1,4 @@
-"""How the store reaches its database: engine, SQLite's settings, schema check, translated errors.
+"""Engine of a database: URL, settings of SQLite and PostgreSQL, translated errors.
 
 SQLite is the default.  Its settings, and why:
 
@@ -19,17 +19,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from pydantic_core import from_json
-from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect, make_url, text
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
 
-from adon.errors import DatabaseUnavailable, InvalidInput, Unavailable, UnknownSchema
-from adon.store.tables import SCHEMA_REVISION
+from adon.errors import DatabaseUnavailable, InvalidInput, Unavailable
 from measurement.archive.availability import is_unavailable, postgresql_timeouts
 
 BUSY_TIMEOUT_MS = 5000
@@ -37,29 +34,6 @@ WRITES = "adon_writes"
 """The execution option of a connection that is going to write."""
 DURABLE = "adon_durable"
 """The execution option that says whether its commit waits for the disk; it does without."""
-
-
-@dataclass(frozen=True, slots=True)
-class Schema:
-    """A set of tables with migrations of its own; two of them may share one database.
-
-    :param revision: the migration that this code's tables are at.
-    :param version_table: where the database says which one it is at.
-    :param module: makes or upgrades the tables when run with the database's URL.
-    """
-
-    revision: str
-    version_table: str
-    module: str
-
-    def command(self, url: URL) -> str:
-        """The command that makes or upgrades the tables."""
-        return f"python -m {self.module} {shown(url)}"
-
-
-STATE = Schema(SCHEMA_REVISION, "alembic_version", "adon.store.upgrade")
-"""The controller's tables."""
-
 
 POSTGRESQL = ("postgresql", "postgres")
 """How PostgreSQL's own programs call it; without a driver's name SQLAlchemy would look for psycopg2."""
@@ -142,63 +116,6 @@ def _begin_sqlite(connection: Connection) -> None:
 def _begin_postgresql(connection: Connection) -> None:
     if not connection.get_execution_options().get(DURABLE, True):
         connection.exec_driver_sql("SET LOCAL synchronous_commit = off")
-
-
-def check_file(url: URL, schema: Schema = STATE) -> None:
-    """Refuse an SQLite file that is not there: opening it would make an empty one.
-
-    :raises Unavailable: naming the command that makes it.
-    """
-    if url.get_backend_name() == "sqlite" and not Path(str(url.database)).is_file():
-        raise Unavailable(
-            f"there is no database {shown(url)}: adon serve makes it at its first start, in the folder "
-            f"that it is given; by hand: {schema.command(url)}"
-        )
-
-
-def check_server(url: URL) -> None:
-    """Connect to a database server once; SQLite has none.
-
-    :raises DatabaseUnavailable: if it does not answer.
-    """
-    if url.get_backend_name() == "sqlite":
-        return
-    engine = open_engine(url, read_only=True)
-    try:
-        with translated(), engine.connect():
-            pass
-    finally:
-        engine.dispose()
-
-
-def check_schema(engine: Engine, schema: Schema = STATE) -> None:
-    """Refuse a database whose schema is not the one this code was written for.
-
-    A database without a schema counts as one that does not answer yet: it is being made or restored.
-
-    :raises UnknownSchema: naming both revisions.
-    :raises DatabaseUnavailable: if it does not answer, or has no schema.
-    """
-    with translated(), engine.connect() as connection:
-        found = revision(connection, schema)
-    if found == schema.revision:
-        return
-    what = "has no schema yet" if found is None else f"has schema revision {found}"
-    kind = DatabaseUnavailable if found is None else UnknownSchema
-    raise kind(
-        f"the database {shown(engine.url)} {what}, this version of ADON needs {schema.revision}; "
-        f"bring it there with: {schema.command(engine.url)}"
-    )
-
-
-def revision(connection: Connection, schema: Schema = STATE) -> str | None:
-    """The schema revision of a database; None where there is none."""
-    if not inspect(connection).has_table(schema.version_table):
-        return None
-    # The name is one of our constants.
-    query = text(f"SELECT version_num FROM {schema.version_table}")  # noqa: S608
-    found: str | None = connection.execute(query).scalar()
-    return found
 
 
 @contextmanager

@@ -44,12 +44,13 @@ from adon.store import (
 )
 from adon.store.access_rows import KeptAnswer
 from adon.store.decision_rows import DecisionFilter, DecisionInShort
-from adon.store.engine import DURABLE, WRITES, check_file, check_schema, open_engine, parse_url, translated
+from adon.store.engine import DURABLE, WRITES, translated
 from adon.store.flow_rows import EVERY_FLOW, FlowFilter, HistoryEntry
 from adon.store.lease import Held, Lease
 from adon.store.rule_rows import SavedRule
+from adon.store.schema import open_database
 from adon.store.snapshot_rows import SavedSnapshot
-from adon.store.tables import decisions, documents, flow_history, idempotency, rules, templates
+from adon.store.tables import STATE, decisions, documents, flow_history, idempotency, rules, templates
 from adon.store.template_rows import SavedTemplate
 from adon.templates_catalog.model import Template
 from measurement.model import from_json, to_json
@@ -83,20 +84,13 @@ class Store:
 
     @classmethod
     def open(cls, url: str, read_only: bool = False, fence: Lease | None = None) -> Self:
-        """Open a database that :mod:`adon.store.upgrade` has made.
+        """Open a database that :func:`~adon.store.schema.make_database` has made.
 
         :param fence: every save is refused (:class:`~adon.store.lease.LeaseLost`) once this lease is lost.
         :raises InvalidInput: for a URL that names no database.
         :raises Unavailable: if it does not answer, or its schema is not this version's.
         """
-        parsed = parse_url(url)
-        check_file(parsed)
-        engine = open_engine(parsed, read_only=read_only)
-        try:
-            check_schema(engine)
-        except Unavailable:
-            engine.dispose()
-            raise
+        engine = open_database(url, STATE, read_only=read_only)
         return cls(engine, read_only=read_only, fence=fence)
 
     def close(self) -> None:

@@ -9,7 +9,10 @@ are seconds since the epoch.  A change here needs a migration beside the others 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from sqlalchemy import (
+    DDL,
     JSON,
     BigInteger,
     Column,
@@ -21,10 +24,8 @@ from sqlalchemy import (
     String,
     Table,
     Text,
+    event,
 )
-
-SCHEMA_REVISION = "0012"
-"""The migration that this code's tables are at."""
 
 metadata = MetaData(
     naming_convention={
@@ -34,6 +35,49 @@ metadata = MetaData(
         "uq": "uq_%(table_name)s_%(column_0_name)s",
     }
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """A set of tables; two of them may share one database.
+
+    :param revision: names the present tables; a database of another revision is refused.
+    :param version: the table that holds the revision of a database, in the form of Alembic's.
+    """
+
+    revision: str
+    version: Table
+
+
+def version_table(name: str, metadata: MetaData) -> Table:
+    """Return the table that holds the revision of a database."""
+    return Table(name, metadata, Column("version_num", String(32), primary_key=True))
+
+
+def forbid_changes(table: Table, cause: str) -> None:
+    """Let the database itself refuse every UPDATE and DELETE of a table."""
+    for verb in ("UPDATE", "DELETE"):
+        run_after_create(
+            table,
+            "sqlite",
+            f"CREATE TRIGGER {table.name}_no_{verb.lower()} BEFORE {verb} ON {table.name} "
+            f"BEGIN SELECT RAISE(ABORT, '{cause}'); END",
+        )
+    run_after_create(
+        table,
+        "postgresql",
+        f"CREATE FUNCTION {table.name}_never_change() RETURNS trigger LANGUAGE plpgsql AS "
+        f"$$ BEGIN RAISE EXCEPTION '{cause}'; END $$",
+        f"CREATE TRIGGER {table.name}_never_change BEFORE UPDATE OR DELETE OR TRUNCATE ON {table.name} "
+        f"FOR EACH STATEMENT EXECUTE FUNCTION {table.name}_never_change()",
+    )
+
+
+def run_after_create(table: Table, dialect: str | None, *statements: str) -> None:
+    """Execute statements when a table has been created, in one dialect or in all."""
+    for statement in statements:
+        event.listen(table, "after_create", DDL(statement).execute_if(dialect=dialect))
+
 
 RowId = BigInteger().with_variant(Integer(), "sqlite")
 """A key the database counts up; SQLite does so for its INTEGER only."""
@@ -47,7 +91,8 @@ templates = Table(
     Column("author", Text, nullable=False),
     Column("saved_at", Double, nullable=False),
 )
-"""Template versions.  A trigger of the first migration refuses every UPDATE and DELETE."""
+"""Template versions; what is saved is never changed."""
+forbid_changes(templates, "a saved template version never changes")
 
 flows = Table(
     "flows",
@@ -163,17 +208,6 @@ jobs = Table(
 )
 """Jobs at compute sites, each as last saved, with what became of it."""
 
-proposals = Table(
-    "proposals",
-    metadata,
-    Column("number", BigInteger, primary_key=True, autoincrement=False),
-    Column("template", String(64), nullable=False, index=True),
-    Column("state", String(16), nullable=False, index=True),
-    Column("at", Double, nullable=False),
-    Column("body", JSON, nullable=False),
-)
-"""Has no reader; the schema's migrations make it."""
-
 outcomes = Table(
     "outcomes",
     metadata,
@@ -214,3 +248,6 @@ reservations = Table(
     Column("body", JSON, nullable=False),
 )
 """Reservations of resources, those that are over and those that were released too."""
+
+STATE = Schema("0013", version_table("alembic_version", metadata))
+"""The controller's tables."""

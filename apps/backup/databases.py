@@ -8,12 +8,12 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from adon.errors import Unavailable
-from adon.store.access.tables import ACCESS
-from adon.store.engine import STATE
+from adon.store.access.access_tables import ACCESS
+from adon.store.tables import STATE
 from apps.backup.manifest import ACCESS_FILE, STATE_FILE
 
 WAIT_S = 30.0
-_VERSION_TABLES = {STATE_FILE: STATE.version_table, ACCESS_FILE: ACCESS.version_table}
+_VERSION_TABLES = {STATE_FILE: STATE.version.name, ACCESS_FILE: ACCESS.version.name}
 
 
 @contextmanager

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from string import ascii_lowercase
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from adon.errors import InvalidInput, Problem
-from adon.store.access.tables import ACCESS
-from adon.store.engine import STATE
+from adon.store.access.access_tables import ACCESS
+from adon.store.tables import STATE
 from adon.yamlfile import check_model
 from measurement.archive.tables import VERSION
 
@@ -29,7 +28,7 @@ KNOWN: Mapping[str, str | None] = {
     ACCEPTED_FILE: None,
     CONFIGURATION_FILE: None,
 }
-"""The files that a backup may hold, and the newest schema of each that this code can read."""
+"""The files that a backup may hold, and the schema of each that this code reads."""
 
 
 class Kept(BaseModel):
@@ -56,11 +55,6 @@ class Manifest(BaseModel):
     files: dict[str, Kept]
 
 
-def newer(found: str, known: str) -> bool:
-    """Whether a schema revision is beyond another: ``0010`` is beyond ``0009``."""
-    return int(found.lstrip(ascii_lowercase)) > int(known.lstrip(ascii_lowercase))
-
-
 def write(manifest: Manifest) -> bytes:
     """The manifest as JSON."""
     return (json.dumps(manifest.model_dump(mode="json"), indent=2) + "\n").encode()
@@ -71,7 +65,7 @@ def read(content: bytes, file: str) -> Manifest:
 
     :param file: the backup's name, for messages.
     :raises InvalidInput: if it is none, if it holds files that this code does not know, or databases of
-        a newer version.
+        another version.
     """
     try:
         data = json.loads(content)
@@ -98,9 +92,9 @@ def _wrong(manifest: Manifest, file: str) -> Iterator[Problem]:
         known, found = KNOWN[name], kept.schema_revision
         if (known is None) != (found is None):
             yield Problem(name, "must have a schema revision if it is a database, and none if not", file)
-        elif known is not None and found is not None and newer(found, known):
+        elif found != known:
             cause = (
-                f"has schema {found}, this version of ADON knows {known}: restore it with the version "
-                f"that made it ({manifest.code[:60]}) or a later one"
+                f"has schema {found}, this version of ADON needs {known}: restore it with the version "
+                f"that made it ({manifest.code[:60]})"
             )
             yield Problem(name, cause, file)

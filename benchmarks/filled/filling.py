@@ -16,8 +16,8 @@ from sqlalchemy import create_engine, text
 
 from adon.config import load
 from adon.store.access.database import FILE as ACCESS
+from adon.store.schema import make_database
 from adon.store.store import Store
-from adon.store.upgrade import upgrade
 from adon.templates_catalog.catalog import Catalog
 from benchmarks.filled import archive, campus, copies, desks, people, studies
 from benchmarks.filled.lives import Lives
@@ -69,7 +69,7 @@ def fill(folder: Path, config: Path, seed: int, flows: int = FLOWS, values: int 
 def _flows(folder: Path, config: Path, seed: int, times: int, began: float, now: float) -> tuple[int, int]:
     with tempfile.TemporaryDirectory(prefix="adon-pattern-", dir=folder) as scratch:
         pattern = Path(scratch) / "state.db"
-        upgrade(f"sqlite:///{pattern}")
+        make_database(f"sqlite:///{pattern}")
         shutil.copy(pattern, folder / "state.db")
         each = (now - began) / times - RESTS_S
         with Store.open(f"sqlite:///{pattern}") as store:

@@ -10,7 +10,8 @@ from adon.access.audit import AuditEntry, Outcome
 from adon.access.identity import Actor, create_token
 from adon.access.users import check_name
 from adon.store.access.access import Access
-from adon.store.access.upgrade import upgrade
+from adon.store.access.access_tables import ACCESS
+from adon.store.schema import make_database
 from benchmarks.filled.lives import REQUESTERS
 
 READERS = 40
@@ -29,7 +30,7 @@ _DEEDS = (
 def fill(file: Path, began: float, ended: float, chance: random.Random) -> tuple[str, ...]:
     """Make the access database; the tokens of its readers."""
     url = f"sqlite:///{file}"
-    upgrade(url)
+    make_database(url, ACCESS)
     people = [*((name, "researcher") for name in REQUESTERS)]
     people += [(f"{role.replace('_', '-')}{n}", role) for role, many in _ROLES for n in range(many)]
     people += [(f"reader{n:02}", "admin") for n in range(READERS)]

@@ -20,7 +20,7 @@ from typing import Any
 import yaml
 from requests.adapters import HTTPAdapter
 
-from adon.store.upgrade import upgrade
+from adon.store.schema import make_database
 from apps.link import LinkClient
 from measurement.model import PathKey, to_json
 from tests.ports import free_port
@@ -198,7 +198,7 @@ class Controller:
         self.config = write_configuration(folder, self.port, **policy)
         self.log = folder / "controller.log"
         self.url = f"sqlite:///{folder / 'state.db'}"
-        upgrade(self.url)
+        make_database(self.url)
         self.process: subprocess.Popen[bytes] | None = None
         self._number = 0
 
@@ -276,7 +276,7 @@ class Member(Controller):
         self.process: subprocess.Popen[bytes] | None = None
         self.url = f"sqlite:///{self.folder / 'state.db'}" if url is None else url
         if url is None:
-            upgrade(self.url)
+            make_database(self.url)
         else:
             self.configure(ha={"name": name, "lease": LEASE})
 

@@ -14,8 +14,8 @@ import pytest
 
 from adon.errors import Unavailable
 from adon.store.lease import CONTROLLER
+from adon.store.schema import make_database
 from adon.store.store import Store
-from adon.store.upgrade import upgrade
 from tests.apps.edge import (
     BRIDGES,
     LEASE,
@@ -47,7 +47,7 @@ STEPPED_DOWN = 75
 @pytest.fixture
 def url(postgresql: str) -> str:
     own = new_database(postgresql)
-    upgrade(own)
+    make_database(own)
     return own
 
 

@@ -14,8 +14,9 @@ import pytest
 from adon.access.identity import create_token
 from adon.config import load
 from adon.store.access.access import Access
+from adon.store.access.access_tables import ACCESS
 from adon.store.access.database import access_url
-from adon.store.access.upgrade import upgrade
+from adon.store.schema import make_database
 from apps.rest.app import create_app
 from apps.rest.backtests import Backtests
 from apps.rest.services import open_services
@@ -55,7 +56,7 @@ class Web:
 def web(folder: Path) -> Iterator[Web]:
     tokens = {}
     url = access_url(folder, None)
-    upgrade(url)
+    make_database(url, ACCESS)
     with Access.open(url) as access:
         for role in ("performance_engineer", "admin", "researcher", "operator", "auditor"):
             access.users.named(role, [role], time.time())

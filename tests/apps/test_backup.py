@@ -7,7 +7,6 @@ import subprocess
 import sys
 import tarfile
 import threading
-import time
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from io import BytesIO
@@ -18,18 +17,16 @@ import pytest
 import requests
 
 from adon.config import load
-from adon.errors import AdonError, Conflict, InvalidInput, UnknownSchema
+from adon.errors import AdonError, Conflict, InvalidInput
 from adon.store.access.access import Access
+from adon.store.access.access_tables import ACCESS
 from adon.store.access.database import access_url
-from adon.store.access.upgrade import upgrade as upgrade_access
-from adon.store.tables import SCHEMA_REVISION
-from adon.store.upgrade import upgrade
-from apps.backup import databases, manifest
+from adon.store.schema import make_database
+from adon.store.tables import STATE
+from apps.backup import databases
 from apps.backup.making import make, sources
 from apps.backup.restoring import restore
-from apps.backup.upgrading import before_upgrade
 from tests.apps.edge import ROOT
-from tests.support.old_database import OLD_VERSION, make_old_database
 from tests.support.refusals import refused
 from tests.support.serve_process import Service
 
@@ -38,8 +35,8 @@ NOW = 1_790_000_000.0
 
 def folder_with_databases(folder: Path) -> Path:
     folder.mkdir()
-    upgrade(f"sqlite:///{folder / 'state.db'}")
-    upgrade_access(access_url(folder, None))
+    make_database(f"sqlite:///{folder / 'state.db'}")
+    make_database(access_url(folder, None), ACCESS)
     (folder / "accepted.yaml").write_text("network: example\n")
     return folder
 
@@ -116,7 +113,10 @@ REFUSED: Mapping[str, tuple[Callable[[dict[str, bytes]], None], str]] = {
         of_file("state.db", schema_revision="0999"),
         "state.db: has schema 0999, this version",
     ),
-    "another schema": (of_file("state.db", schema_revision="0003"), "state.db: is of another schema"),
+    "an older schema": (
+        of_file("access.db", schema_revision="a0001"),
+        "access.db: has schema a0001, this version",
+    ),
     "a schema of no database": (of_file("accepted.yaml", schema_revision="0003"), "accepted.yaml: must have"),
 }
 
@@ -131,6 +131,16 @@ def test_what_is_not_a_whole_backup_of_ours_leaves_nothing(case: str, kept: Path
     assert cause in str(caught.value)
     assert str(kept) in str(caught.value)
     assert listing(tmp_path) == before
+
+
+def test_a_database_of_another_schema_than_the_manifest_is_refused(data: Path, tmp_path: Path) -> None:
+    with closing(sqlite3.connect(data / "state.db")) as other:
+        other.execute("UPDATE alembic_version SET version_num = '0007'")
+        other.commit()
+    kept = make(sources(data), tmp_path, NOW).file
+    changed(kept, of_file("state.db", schema_revision=STATE.revision))
+    with pytest.raises(InvalidInput, match=r"state\.db: is of another schema"):
+        restore(kept, tmp_path / "new")
 
 
 def test_a_link_in_a_backup_is_refused(kept: Path, tmp_path: Path) -> None:
@@ -165,7 +175,7 @@ def test_what_is_in_it_and_who_can_read_it(data: Path, tmp_path: Path) -> None:
     assert made.file.name == "adon-20260921T141320Z.tar"
     assert stat.S_IMODE(made.file.stat().st_mode) == 0o600
     assert list(made.manifest.files) == ["state.db", "access.db", "accepted.yaml", "configuration.yaml"]
-    assert made.manifest.files["state.db"].schema_revision == SCHEMA_REVISION
+    assert made.manifest.files["state.db"].schema_revision == STATE.revision
     restore(made.file, tmp_path / "new")
     assert (tmp_path / "new/configuration.yaml").read_text() == own.read_text()
     assert {stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "new").iterdir()} == {0o600}
@@ -243,86 +253,21 @@ def test_a_copy_is_one_moment_of_a_database_that_is_written_to(tmp_path: Path) -
     assert counts[0] >= 20
 
 
-@pytest.mark.parametrize(
-    ("found", "known", "expected"),
-    [("0010", "0009", True), ("0009", "0009", False), ("0008", "0009", False), ("a0002", "a0001", True)],
-)
-def test_which_schema_is_newer(found: str, known: str, expected: bool) -> None:
-    assert manifest.newer(found, known) is expected
-
-
-# -- upgrades ------------------------------------------------------------------------------------------------
-
-
-def old_folder(folder: Path) -> str:
-    """A data folder as an earlier version left it; the text of the administrator's token in it."""
-    folder.mkdir(mode=0o700, exist_ok=True)
-    return make_old_database(f"sqlite:///{folder / 'state.db'}", time.time())
-
-
 def answer(service: Service, token: str) -> requests.Response:
     url = f"http://127.0.0.1:{load(service.config).controller.web_port}/api/v1"
     return requests.get(f"{url}/flows", headers={"Authorization": f"Bearer {token}"}, timeout=20)
 
 
-def schema(data: Path) -> str | None:
-    return databases.schema_of("state.db", data / "state.db")
-
-
-@pytest.mark.slow
 @pytest.mark.integration
-def test_an_older_folder_is_kept_upgraded_and_served(tmp_path: Path) -> None:
-    data = tmp_path / "data"
-    token = old_folder(data)
-    service = Service(tmp_path)
-    try:
-        service.ready()
-        assert answer(service, token).status_code == 200
-    finally:
-        service.process.terminate()
-        service.process.wait(60)
-    assert schema(data) == SCHEMA_REVISION
-    (kept,) = (data / "backups").iterdir()
-    restore(kept, tmp_path / "before")
-    assert schema(tmp_path / "before") == OLD_VERSION
-    with closing(sqlite3.connect(tmp_path / "before/state.db")) as before:
-        assert before.execute("SELECT actor FROM tokens").fetchall() == [("old-admin",)]
-    assert "Admin token" not in service.log.read_text()
-
-
-@pytest.mark.integration
-def test_a_failed_upgrade_leaves_what_was_and_says_where_it_is(tmp_path: Path) -> None:
-    data = tmp_path / "data"
-    old_folder(data)
-    with closing(sqlite3.connect(data / "state.db")) as before:
-        before.execute("CREATE TABLE reservations (something TEXT)")  # what the next migration wants to make
+def test_a_folder_of_another_version_is_refused_and_left_alone(tmp_path: Path) -> None:
+    folder_with_databases(tmp_path / "data")
+    with closing(sqlite3.connect(tmp_path / "data/state.db")) as other:
+        other.execute("UPDATE alembic_version SET version_num = '0007'")
+        other.commit()
     service = Service(tmp_path)
     assert service.process.wait(60) == 2
-    said = service.log.read_text()
-    assert "Traceback" not in said
-    (kept,) = (data / "backups").iterdir()
-    assert f"adon restore {kept} --data NEW_FOLDER" in said
-    assert schema(data) == OLD_VERSION
-    restore(kept, tmp_path / "before")
-    with closing(sqlite3.connect(tmp_path / "before/state.db")) as restored:
-        assert restored.execute("SELECT count(*) FROM tokens").fetchone() == (1,)
-
-
-def test_a_newer_folder_is_refused_and_left_alone(data: Path, tmp_path: Path) -> None:
-    with closing(sqlite3.connect(data / "state.db")) as newer:
-        newer.execute("UPDATE alembic_version SET version_num = '0999'")
-        newer.commit()
-    with pytest.raises(UnknownSchema):
-        before_upgrade(data, f"sqlite:///{data / 'state.db'}", access_url(data, None), NOW)
-    assert not (data / "backups").exists()
-
-
-def test_a_present_folder_and_a_new_one_need_no_backup(data: Path, tmp_path: Path) -> None:
-    for folder in (data, tmp_path / "new"):
-        assert (
-            before_upgrade(folder, f"sqlite:///{folder / 'state.db'}", access_url(folder, None), NOW) is None
-        )
-        assert not (folder / "backups").exists()
+    assert "Traceback" not in service.log.read_text()
+    assert databases.schema_of("state.db", tmp_path / "data/state.db") == "0007"
 
 
 @pytest.mark.integration

@@ -21,11 +21,11 @@ import pytest
 from adon.access.identity import create_token
 from adon.config import load
 from adon.errors import EXIT_DATABASE, Unavailable
-from adon.store.access import upgrade as access_database
 from adon.store.access.access import Access
+from adon.store.access.access_tables import ACCESS
 from adon.store.access.database import access_url
+from adon.store.schema import make_database
 from adon.store.store import Store
-from adon.store.upgrade import upgrade
 from apps.link import LinkClient
 from apps.rest.app import create_app
 from apps.rest.services import open_services
@@ -72,7 +72,7 @@ def test_a_full_disk_ends_the_controller_before_a_switch_hears_of_the_flow(
 ) -> None:
     token, saved = create_token("ann", time.time())
     url = access_url(controller.folder, controller.url)
-    access_database.upgrade(url)
+    make_database(url, ACCESS)
     with Access.open(url) as access:
         access.users.named("ann", ["admin"], time.time())
         access.tokens.save(saved)
@@ -127,7 +127,7 @@ def test_a_postgresql_that_is_killed_ends_the_controller_which_goes_on_when_it_i
     folder = Path(tempfile.mkdtemp(prefix="adon-pg-"))
     try:
         with server.running(folder) as url:
-            upgrade(url)
+            make_database(url)
             member = Member(tmp_path, "a", url)
             member.configure(ha=None)
             with both_edges(tmp_path, member.port) as switches:

@@ -12,8 +12,9 @@ from adon.access.identity import Actor
 from adon.access.policy import Policy
 from adon.config.measurements import Notify
 from adon.store.access.access import Access
+from adon.store.access.access_tables import ACCESS
 from adon.store.access.database import access_url
-from adon.store.access.upgrade import upgrade
+from adon.store.schema import make_database
 from apps.collector.owners import KNOWN_S, Owners
 from apps.collector.readers import Readers
 from apps.collector.telling import OUTBOX, telling
@@ -29,7 +30,7 @@ THEN = Actor("ann", frozenset({"researcher", "auditor"}), frozenset({"soybean"})
 
 @pytest.fixture
 def kept(tmp_path: Path) -> Iterator[Access]:
-    upgrade(access_url(tmp_path, None))
+    make_database(access_url(tmp_path, None), ACCESS)
     with Access.open(access_url(tmp_path, None)) as access:
         access.users.named("ann", ["researcher", "operator"], 0.0)
         yield access

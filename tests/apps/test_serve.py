@@ -17,9 +17,10 @@ import requests
 from adon.config import load
 from adon.errors import EXIT_DATABASE, DatabaseUnavailable, InvalidInput, Unavailable
 from adon.store.access.access import Access
+from adon.store.access.access_tables import ACCESS
 from adon.store.access.database import access_url
 from adon.store.access.tokens import Tokens
-from adon.store.access.upgrade import upgrade
+from adon.store.schema import make_database
 from apps import parts as parts_module
 from apps import serve
 from apps.first_token import first_token
@@ -147,7 +148,7 @@ def test_a_part_that_does_not_listen_is_killed_in_the_end(
 @pytest.fixture
 def url(tmp_path: Path) -> str:
     made = access_url(tmp_path, None)
-    upgrade(made)
+    make_database(made, ACCESS)
     return made
 
 

@@ -19,9 +19,10 @@ import requests
 
 from adon.access.identity import create_token
 from adon.config import load
-from adon.store.access import upgrade as access
 from adon.store.access.access import Access
+from adon.store.access.access_tables import ACCESS
 from adon.store.access.database import access_url
+from adon.store.schema import make_database
 from apps.link import LinkClient
 from tests.apps.edge import DIES_WITH_US, ROOT, Controller, Switches, end, eventually, measured
 from tests.support.switched_flows import (
@@ -45,7 +46,7 @@ class Web:
         self._command = [sys.executable, "-m", "apps.rest"]
         self._command += ["--config", str(controller.config), "--data", str(folder)]
         users = access_url(folder, None)
-        access.upgrade(users)
+        make_database(users, ACCESS)
         with Access.open(users) as opened:
             opened.users.named("admin", ["admin"], 0.0)
             self.token, kept = create_token("admin", 0.0)

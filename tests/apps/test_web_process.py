@@ -20,10 +20,10 @@ import yaml
 
 from adon.access.identity import create_token
 from adon.errors import Unavailable
-from adon.store.access import upgrade as access
 from adon.store.access.access import Access
+from adon.store.access.access_tables import ACCESS
 from adon.store.access.database import access_url
-from adon.store.upgrade import upgrade
+from adon.store.schema import make_database
 from apps.link import LinkServer, Peer
 from tests.apps.edge import DIES_WITH_US, ROOT, SourceAddress, end, eventually, free_port, write_configuration
 from tests.support.authorisation_table import EXPECTED
@@ -69,8 +69,8 @@ class Web:
         }
         config.write_text(yaml.safe_dump(document))
         self.url = f"http://127.0.0.1:{document['controller']['web_port']}"
-        upgrade(f"sqlite:///{folder / 'state.db'}")
-        access.upgrade(access_url(folder, None))
+        make_database(f"sqlite:///{folder / 'state.db'}")
+        make_database(access_url(folder, None), ACCESS)
         self.access = Access.open(access_url(folder, None))
         self.tokens = {role: self.token(role, role) for role in ROLES}
         self.controller, self.collector = (

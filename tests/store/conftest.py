@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from adon.store.schema import make_database
 from adon.store.store import Store
-from adon.store.upgrade import upgrade
 from tests.support.databases import new_database, postgresql
 
 __all__ = ["postgresql"]
@@ -31,7 +31,7 @@ def empty_url(server_url: str | None, tmp_path: Path) -> str:
 def made_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An SQLite file with the schema, to be copied: the migrations need not run for every test."""
     path = tmp_path_factory.mktemp("store") / "adon.db"
-    upgrade(f"sqlite:///{path}")
+    make_database(f"sqlite:///{path}")
     return path
 
 
@@ -39,7 +39,7 @@ def made_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def made_once_there(postgresql: str) -> str:
     """The same on the server."""
     url = new_database(postgresql)
-    upgrade(url)
+    make_database(url)
     return url
 
 

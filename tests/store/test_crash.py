@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from adon.store.schema import make_database
 from adon.store.store import Store
-from adon.store.upgrade import upgrade
 
 WRITER = """
 import sys
@@ -33,7 +33,7 @@ for number in range(1, 1_000_000):
 @pytest.mark.parametrize("acknowledged", [1, 60])
 def test_sigkill_loses_nothing_acknowledged(tmp_path: Path, acknowledged: int, how: str) -> None:
     url = f"sqlite:///{tmp_path}/adon.db"
-    upgrade(url)
+    make_database(url)
     root = Path(__file__).parents[2]
     with subprocess.Popen(
         [sys.executable, "-c", WRITER, url, how], stdout=subprocess.PIPE, text=True, cwd=root

@@ -25,11 +25,11 @@ from adon.broker.flow import Flow
 from adon.config import Configuration
 from adon.config.access import Access as SignIn
 from adon.config.policy import MeasurementGrant
-from adon.store.access import upgrade as access
 from adon.store.access.access import Access
+from adon.store.access.access_tables import ACCESS
 from adon.store.access.database import FILE
+from adon.store.schema import make_database
 from adon.store.store import Store
-from adon.store.upgrade import upgrade
 from adon.templates_catalog.model import Template
 from adon.values import FrozenMap
 from adon.yamlfile import check_model
@@ -365,8 +365,8 @@ def gone(link: LinkClient) -> None:
 
 def empty_database(folder: Path) -> Path:
     file = folder / "empty.db"
-    upgrade(f"sqlite:///{file}")
-    access.upgrade(f"sqlite:///{folder / FILE}")
+    make_database(f"sqlite:///{file}")
+    make_database(f"sqlite:///{folder / FILE}", ACCESS)
     return file
 
 

@@ -26,7 +26,7 @@ class Access:
 
     @classmethod
     def open(cls, url: str, *, idle: float = IDLE_S, lifetime: float = LIFETIME_S) -> Self:
-        """Open the database that :mod:`adon.store.access.upgrade` has made.
+        """Open the database that :func:`~adon.store.schema.make_database` has made.
 
         :param idle: seconds after which an unused session is over.
         :param lifetime: seconds after which every session is over.

@@ -21,8 +21,8 @@ from dataclasses import dataclass, field
 from sqlalchemy import ColumnElement, delete, insert, select, update
 
 from adon.errors import Conflict, InvalidInput, Unavailable
+from adon.store.access.access_tables import answers
 from adon.store.access.database import AccessStore, clashed
-from adon.store.access.tables import answers
 
 KEPT_S = 24 * 3600.0
 CLAIM_S = 60.0

@@ -18,8 +18,8 @@ from adon.access.audit import (
     clean_text,
     verify_chain,
 )
+from adon.store.access.access_tables import audit, audit_head
 from adon.store.access.database import AccessStore
-from adon.store.access.tables import audit, audit_head
 
 _CHUNK = 1000
 

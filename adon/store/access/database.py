@@ -12,8 +12,9 @@ from sqlalchemy import Connection, Engine, Update
 from sqlalchemy.exc import IntegrityError
 
 from adon.errors import Unavailable
-from adon.store.access.tables import ACCESS
-from adon.store.engine import DURABLE, WRITES, check_file, check_schema, open_engine, parse_url, translated
+from adon.store.access.access_tables import ACCESS
+from adon.store.engine import DURABLE, WRITES, parse_url, translated
+from adon.store.schema import open_database
 
 log = logging.getLogger(__name__)
 
@@ -49,20 +50,12 @@ class AccessStore:
 
     @classmethod
     def open(cls, url: str, *, read_only: bool = False) -> Self:
-        """Open a database that :mod:`adon.store.access.upgrade` has made.
+        """Open a database that :func:`~adon.store.schema.make_database` has made.
 
         :raises InvalidInput: for a URL that names no database.
         :raises Unavailable: if it does not answer, or its schema is not this version's.
         """
-        parsed = parse_url(url)
-        check_file(parsed, ACCESS)
-        engine = open_engine(parsed, read_only=read_only)
-        try:
-            check_schema(engine, ACCESS)
-        except Unavailable:
-            engine.dispose()
-            raise
-        return cls(engine)
+        return cls(open_database(url, ACCESS, read_only=read_only))
 
     def close(self) -> None:
         """Give the connections back."""

@@ -28,8 +28,8 @@ from sqlalchemy import Connection, Row, delete, insert, select, update
 from adon.access.identity import Actor, digest_of
 from adon.access.users import User
 from adon.errors import NotAuthenticated, NotFound
+from adon.store.access.access_tables import sessions
 from adon.store.access.database import AccessStore
-from adon.store.access.tables import sessions
 from adon.store.access.tokens import read_token
 from adon.store.access.users import read_user, read_users, seen_now
 

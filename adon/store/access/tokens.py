@@ -10,8 +10,8 @@ from sqlalchemy import Connection, Row, func, insert, select, update
 from adon.access.identity import Actor, Token, digest_of
 from adon.access.users import User
 from adon.errors import Conflict, NotAuthenticated, NotFound
+from adon.store.access.access_tables import tokens, users
 from adon.store.access.database import AccessStore
-from adon.store.access.tables import tokens, users
 from adon.store.access.users import read_user, seen_now, user_of
 
 TOUCH_S = 60.0

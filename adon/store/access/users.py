@@ -13,8 +13,8 @@ from adon.access.identity import Actor
 from adon.access.user_names import UserIdentity
 from adon.access.users import LOCAL, User, check_name, name_key, unique_name
 from adon.errors import Conflict, Forbidden, NotFound, Unavailable
+from adon.store.access.access_tables import sessions, users
 from adon.store.access.database import AccessStore, clashed
-from adon.store.access.tables import sessions, users
 
 _AGAIN = 5
 """Two who sign in for the first time at once may be given one name; the later one is tried again."""

@@ -13,7 +13,7 @@ from adon.api.status import ControllerList, ControllerView, EventQuery, StatusVi
 from adon.code_version import code_version
 from adon.errors import InvalidInput, Unavailable
 from adon.store.lease import CONTROLLER
-from adon.store.tables import SCHEMA_REVISION
+from adon.store.tables import STATE
 from apps.rest.dispatch import handles
 from apps.rest.listeners import HANDOVER, Handover, Ticket
 from apps.rest.pagination import cut
@@ -34,7 +34,7 @@ def get_version() -> VersionOfAdon:
         version=adon.__version__,
         code=code_version(),
         api="v1",
-        schema_revision=SCHEMA_REVISION,
+        schema_revision=STATE.revision,
         python=platform.python_version(),
     )
 

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from adon.store.access.access import Access
-from adon.store.access.upgrade import upgrade
+from adon.store.access.access_tables import ACCESS
+from adon.store.schema import make_database
 from tests.support.databases import new_database
 
 
@@ -17,7 +18,7 @@ from tests.support.databases import new_database
 def access_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An SQLite file with the schema, to be copied."""
     path = tmp_path_factory.mktemp("access") / "access.db"
-    upgrade(f"sqlite:///{path}")
+    make_database(f"sqlite:///{path}", ACCESS)
     return path
 
 
@@ -25,7 +26,7 @@ def access_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def access_once_there(postgresql: str) -> str:
     """The same on a PostgreSQL server."""
     url = new_database(postgresql)
-    upgrade(url)
+    make_database(url, ACCESS)
     return url
 
 

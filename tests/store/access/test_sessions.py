@@ -6,7 +6,7 @@ import sqlalchemy
 from adon.access.identity import Actor, create_token
 from adon.access.user_names import UserIdentity
 from adon.errors import NotFound
-from adon.store.access import tables
+from adon.store.access import access_tables as tables
 from adon.store.access.access import Access
 from adon.store.access.sessions import MOST_OF_A_USER
 

@@ -5,23 +5,16 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy
-from alembic.autogenerate import compare_metadata
-from alembic.config import Config
-from alembic.migration import MigrationContext
-from alembic.script import ScriptDirectory
 from sqlalchemy.exc import DBAPIError
 
 from adon.access.audit import AuditEntry, Outcome
-from adon.access.identity import create_token, digest_of
+from adon.access.identity import create_token
 from adon.access.user_names import UserIdentity
 from adon.errors import Conflict, Forbidden, InvalidInput, NotAuthenticated, NotFound, Unavailable
 from adon.store.access.access import Access
 from adon.store.access.audit import Wanted
 from adon.store.access.database import AccessStore
-from adon.store.access.tables import ACCESS, metadata
 from adon.store.access.tokens import Tokens
-from adon.store.access.upgrade import MIGRATIONS, main, move_tokens, upgrade
-from adon.store.upgrade import upgrade as upgrade_state
 from tests.support.refusals import refused
 
 NOW = 2000.0
@@ -189,7 +182,7 @@ def test_what_somebody_with_the_database_does_is_found(access: Access, access_ur
     away = (
         ("DROP TRIGGER access_audit_no_update", "DROP TRIGGER access_audit_no_delete")
         if access_url.startswith("sqlite")
-        else ("DROP TRIGGER access_audit_only_grows ON access_audit",)
+        else ("DROP TRIGGER access_audit_never_change ON access_audit",)
     )
     execute(access_url, *away, "DELETE FROM access_audit WHERE number = 15")
     found = access.audit.verify()
@@ -230,64 +223,6 @@ def test_lines_are_found_as_they_were_written(access: Access) -> None:
     assert access.audit.verify().problem is None
 
 
-# -- the schema, and what was before --------------------------------------------------------------------
-
-
-def test_the_migrations_make_the_tables_of_the_code(access_url: str) -> None:
-    config = Config()
-    config.set_main_option("script_location", str(MIGRATIONS))
-    assert ScriptDirectory.from_config(config).get_heads() == [ACCESS.revision]
-    engine = sqlalchemy.create_engine(access_url)
-    with engine.connect() as connection:
-        opts = {"compare_type": True, "version_table": ACCESS.version_table}
-        assert compare_metadata(MigrationContext.configure(connection, opts=opts), metadata) == []
-    engine.dispose()
-
-
-def test_both_schemas_live_in_one_database(empty_url: str) -> None:
-    upgrade_state(empty_url)
-    upgrade(empty_url)
-    upgrade_state(empty_url)
-    upgrade(empty_url)
-    Access.open(empty_url).close()
-
-
-def test_a_database_that_is_not_there_names_the_command(tmp_path: Path) -> None:
+def test_a_database_that_is_not_there_is_refused(tmp_path: Path) -> None:
     with pytest.raises(Unavailable):
         Access.open(f"sqlite:///{tmp_path}/access.db")
-
-
-def test_tokens_of_an_earlier_version_are_moved(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    state, url = f"sqlite:///{tmp_path}/state.db", f"sqlite:///{tmp_path}/access.db"
-    upgrade_state(state)
-    execute(
-        state,
-        "CREATE TABLE tokens (id TEXT, actor TEXT, roles JSON, digest TEXT, created REAL, expires REAL, "
-        "revoked REAL)",
-        "DROP INDEX ix_decisions_listed",  # what came after 0008 is taken back by hand
-        *(f"ALTER TABLE decisions DROP COLUMN {name}" for name in ("template", "path", "site")),
-        "DROP INDEX ix_flows_sought",
-        "ALTER TABLE flows DROP COLUMN sought",
-        "UPDATE alembic_version SET version_num = '0008'",
-        *(
-            f"INSERT INTO tokens VALUES ('{name}{number}', '{name}', '[\"{role}\"]', "  # noqa: S608
-            f"'{digest_of(name + role)}', 1000, NULL, {revoked})"
-            for number, (name, role, revoked) in enumerate(
-                [("admin", "admin", "NULL"), ("bob", "researcher", "NULL"), ("bob", "admin", "1500")]
-            )
-        ),
-    )
-    upgrade(url)
-    with pytest.raises(Unavailable):
-        upgrade_state(state)
-    assert main([url, state]) == 0
-    assert capsys.readouterr().out.split()[-1] == "3"
-    assert move_tokens(state, url, NOW) == 0
-    upgrade_state(state)
-    assert move_tokens(state, url, NOW) == 0
-    with Access.open(url) as access:
-        assert access.tokens.authenticate("adminadmin", NOW).roles == {"admin"}
-        assert access.tokens.authenticate("bobresearcher", NOW).roles == {"researcher"}
-        assert access.users.get("bob").roles == {"researcher"}, "a revoked token gives nothing"
-        with pytest.raises(NotAuthenticated, match="revoked"):
-            access.tokens.authenticate("bobadmin", NOW)

@@ -1,7 +1,7 @@
 """The tables of the access database.  Times are seconds since the epoch.
 
 Where it shares a PostgreSQL database with the state, the names tell them apart.  A change here needs a
-migration beside the others and a new revision in :data:`ACCESS`; a test compares the two.
+new revision in :data:`ACCESS`.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from sqlalchemy import (
     Text,
 )
 
-from adon.store.engine import Schema
+from adon.store.tables import Schema, forbid_changes, run_after_create, version_table
 from adon.store.tables import metadata as state
 
-ACCESS = Schema("a0001", "access_version", "adon.store.access.upgrade")
-"""The access database's tables."""
-
 metadata = MetaData(naming_convention=state.naming_convention)
+
+ACCESS = Schema("a0002", version_table("access_version", metadata))
+"""The access database's tables."""
 
 users = Table(
     "access_users",
@@ -108,7 +108,15 @@ audit = Table(
     Column("times", BigInteger, nullable=False),
     Column("digest", String(64), nullable=False),
 )
-"""The audit log.  A trigger refuses every UPDATE and DELETE; each digest covers the one before it."""
+"""The audit log, which only grows; each digest covers the one before it."""
+forbid_changes(audit, "the audit log only grows")
+run_after_create(
+    audit,
+    "sqlite",  # INSERT OR REPLACE deletes without the trigger of DELETE
+    "CREATE TRIGGER access_audit_in_order BEFORE INSERT ON access_audit "
+    "WHEN NEW.number <= (SELECT max(number) FROM access_audit) "
+    "BEGIN SELECT RAISE(ABORT, 'the audit log only grows'); END",
+)
 
 audit_head = Table(
     "access_audit_head",
@@ -118,3 +126,4 @@ audit_head = Table(
     Column("digest", String(64), nullable=False),
 )
 """The last line of the audit log, in one row: what is removed at the end is found too."""
+run_after_create(audit_head, None, "INSERT INTO access_audit_head (id, number, digest) VALUES (1, 0, '')")

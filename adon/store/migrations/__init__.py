@@ -1,1 +1,0 @@
-"""The migrations of the store, run by :mod:`adon.store.upgrade`."""
