@@ -1,33 +1,31 @@
-"""Decision records, as rows."""
+"""Decision records, and the inputs of decisions as text."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from operator import eq, ge, lt
 
 from pydantic import TypeAdapter
-from sqlalchemy import ColumnElement, Connection, Text, cast, insert, select, tuple_
+from sqlalchemy import Text, bindparam, cast, select, tuple_
 from typing_extensions import TypedDict
 
 from adon.broker.decision import Decision, Outcome
+from adon.broker.recompute.encoded import Encoded
 from adon.errors import NotFound
-from adon.store.reading import decoded, of_template, read_value
-from adon.store.tables import decisions, flows
-from measurement.model import to_json
-
-# Made once: SQLAlchemy derives its cache key once per statement object, and a move waits for these (R3).
-_ADD = insert(decisions)
+from adon.store.documents import Documents, addition, decode, is_template, where
+from adon.store.tables import decisions, flows, snapshot_parts, snapshots
+from adon.store.transactions import Transactions
 
 
 @dataclass(frozen=True, slots=True)
 class DecisionFilter:
-    """Which decisions; what is None is not narrowed.  Times in seconds since the epoch.
+    """Filter of decisions; None narrows nothing.  Times in seconds since the epoch.
 
-    :param requester: whose flows they are about.
+    :param flow: number of the flow; ``requester``: the requester of the flow.
     :param template: ``soykb`` for all versions of it, ``soykb@3`` for one.
-    :param site: the compute site that was chosen.
+    :param site: the chosen compute site.
     :param since: made then or later; ``until``: before then.
     """
 
@@ -42,12 +40,12 @@ class DecisionFilter:
 
 
 class _Anything(TypedDict):
-    """A part that is counted, and not looked into."""
+    """A part that is counted only."""
 
 
 @dataclass(frozen=True, slots=True)
 class DecisionInShort:
-    """What a list shows of a :class:`~adon.broker.decision.Decision`; its candidates are counted only."""
+    """The part of a :class:`~adon.broker.decision.Decision` in a list; its candidates are counted only."""
 
     id: str
     flow: str
@@ -66,97 +64,129 @@ class DecisionInShort:
     trigger: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class SavedSnapshot:
+    """The inputs of a decision as text (:mod:`adon.broker.recompute.codec`).
+
+    :param code: the version of the code that made the decision (:mod:`adon.code_version`).
+    """
+
+    decision: str
+    digest: str
+    code: str
+    text: str
+
+
+def _decision_columns(decision: Decision) -> dict[str, object]:
+    return {
+        "id": decision.id,
+        "flow": int(decision.flow.removeprefix("f-")),
+        "at": decision.at,
+        "outcome": decision.outcome.value,
+        "digest": decision.digest(),
+        "template": decision.template,
+        "path": decision.path,
+        "site": decision.compute_site,
+    }
+
+
+DECISIONS = Documents(decisions, Decision, "decision", "", _decision_columns)
+_KNOWN = select(snapshot_parts.c.digest).where(
+    snapshot_parts.c.digest.in_(bindparam("digests", expanding=True))
+)
+
+
 @cache
 def _in_short() -> TypeAdapter[DecisionInShort]:
     return TypeAdapter(DecisionInShort)
 
 
-def save(connection: Connection, decision: Decision) -> None:
-    """Add a decision; a record never changes."""
-    values = {
-        "id": decision.id,
-        "flow": flow_number(decision.flow),
-        "at": decision.at,
-        "outcome": decision.outcome.value,
-        "digest": decision.digest(),
-        "body": to_json(decision),
-        "template": decision.template,
-        "path": decision.path,
-        "site": decision.compute_site,
-    }
-    connection.execute(_ADD, values)
+class DecisionRows(Transactions):
+    """Decisions and their inputs; both never change."""
 
+    def save_decision(self, decision: Decision) -> None:
+        """Add a decision."""
+        with self._writing() as connection:
+            DECISIONS.add(connection, decision)
 
-def read(connection: Connection, identifier: str) -> Decision:
-    """One decision.
+    def decision(self, identifier: str) -> Decision:
+        """Return one decision.
 
-    :raises NotFound: if there is none of this id.
-    """
-    query = select(decisions.c.id, decisions.c.body).where(decisions.c.id == identifier)
-    row = connection.execute(query).one_or_none()
-    if row is None:
-        raise NotFound("decision", identifier)
-    return _decision(row.id, row.body)
+        :raises NotFound: if there is none of this id.
+        """
+        with self._reading() as connection:
+            return DECISIONS.read(connection, identifier)
 
+    def decisions(self, flow: int) -> tuple[Decision, ...]:
+        """Return all decisions about one flow, oldest first."""
+        with self._reading() as connection:
+            order = [decisions.c.at, decisions.c.id]
+            return DECISIONS.find(connection, [decisions.c.flow == flow], order)
 
-def of_flow(connection: Connection, number: int) -> tuple[Decision, ...]:
-    """All decisions about one flow, oldest first."""
-    query = select(decisions.c.id, decisions.c.body).where(decisions.c.flow == number)
-    ordered = query.order_by(decisions.c.at, decisions.c.id)
-    return tuple(_decision(row.id, row.body) for row in connection.execute(ordered))
+    def decisions_in_short(
+        self, wanted: DecisionFilter, limit: int = 100, before: tuple[float, str] | None = None
+    ) -> tuple[DecisionInShort, ...]:
+        """Return decisions about all flows, newest first; of two at one time that with the later id.
 
+        :param before: time and id of the last decision of the previous page.
+        """
+        requested = select(flows.c.number).where(flows.c.requester == wanted.requester)
+        conditions = where(
+            (decisions.c.flow, eq, wanted.flow),
+            (decisions.c.flow, lambda column, _: column.in_(requested), wanted.requester),
+            (decisions.c.template, is_template, wanted.template),
+            (decisions.c.outcome, eq, wanted.outcome and wanted.outcome.value),
+            (decisions.c.path, eq, wanted.path),
+            (decisions.c.site, eq, wanted.site),
+            (decisions.c.at, ge, wanted.since),
+            (decisions.c.at, lt, wanted.until),
+            (tuple_(decisions.c.at, decisions.c.id), lt, before),
+        )
+        order = (decisions.c.at.desc(), decisions.c.id.desc())
+        # Two steps: the first is answered by the index alone, whatever the filter leaves out.
+        chosen = select(decisions.c.id).where(*conditions).order_by(*order).limit(limit)
+        with self._reading() as connection:
+            found = list(connection.execute(chosen).scalars())
+            text = cast(decisions.c.body, Text)
+            query = select(decisions.c.id, text).where(decisions.c.id.in_(found))
+            texts = {row[0]: row[1] for row in connection.execute(query)}
+        # Only what is shown becomes values: the rest of a body is many times that.
+        read = _in_short().validate_json
+        return tuple(decode(read, texts[identifier], f"decision {identifier}") for identifier in found)
 
-def listed(
-    connection: Connection, wanted: DecisionFilter, limit: int, before: tuple[float, str] | None
-) -> tuple[DecisionInShort, ...]:
-    """Decisions about all flows, the newest first; of two at one time that with the later id.
+    def save_snapshots(self, encoded: Sequence[Encoded], code: str) -> None:
+        """Add the inputs of decisions, with the version of the code that made these."""
+        parts = {name: text for one in encoded for name, text in one.parts.items()}
+        rows = [
+            {"decision": one.decision, "digest": one.digest, "code": code, "body": one.text}
+            for one in encoded
+        ]
+        with self._writing() as connection:
+            known = set(connection.execute(_KNOWN, {"digests": list(parts)}).scalars()) if parts else set()
+            new = [{"digest": name, "body": text} for name, text in parts.items() if name not in known]
+            for table, added in ((snapshot_parts, new), (snapshots, rows)):
+                if added:
+                    connection.execute(addition(table), added)
 
-    Of a body only what is shown becomes values: the rest is many times that.
+    def snapshot(self, decision: str) -> SavedSnapshot:
+        """Return the inputs of a decision.
 
-    :param before: time and id of the decision to go on from.
-    """
-    chosen = select(decisions.c.id).where(*_conditions(wanted))
-    if before is not None:
-        chosen = chosen.where(tuple_(decisions.c.at, decisions.c.id) < before)
-    chosen = chosen.order_by(decisions.c.at.desc(), decisions.c.id.desc()).limit(limit)
-    # Two steps: the first is answered by the index alone, whatever it has to leave out.
-    found = list(connection.execute(chosen).scalars())
-    text = cast(decisions.c.body, Text).label("text")
-    rows = connection.execute(select(decisions.c.id, text).where(decisions.c.id.in_(found)))
-    texts = {row.id: row.text for row in rows}
-    read = _in_short().validate_json
-    return tuple(decoded(read, texts[identifier], f"decision {identifier}") for identifier in found)
+        :raises NotFound: if they were not saved.
+        """
+        with self._reading() as connection:
+            row = connection.execute(select(snapshots).where(snapshots.c.decision == decision)).one_or_none()
+        if row is None:
+            raise NotFound("snapshot of decision", decision)
+        return SavedSnapshot(row.decision, row.digest, row.code, row.body)
 
+    def snapshot_part(self, digest: str) -> str:
+        """Return a shared part of the inputs of decisions.
 
-def _conditions(wanted: DecisionFilter) -> Iterator[ColumnElement[bool]]:
-    if wanted.flow is not None:
-        yield decisions.c.flow == wanted.flow
-    if wanted.requester is not None:
-        yield decisions.c.flow.in_(select(flows.c.number).where(flows.c.requester == wanted.requester))
-    if wanted.template is not None:
-        yield of_template(decisions.c.template, wanted.template)
-    if wanted.outcome is not None:
-        yield decisions.c.outcome == wanted.outcome.value
-    if wanted.path is not None:
-        yield decisions.c.path == wanted.path
-    if wanted.site is not None:
-        yield decisions.c.site == wanted.site
-    if wanted.since is not None:
-        yield decisions.c.at >= wanted.since
-    if wanted.until is not None:
-        yield decisions.c.at < wanted.until
-
-
-def _decision(identifier: str, body: Any) -> Decision:
-    return read_value(Decision, body, f"decision {identifier}")
-
-
-def flow_number(flow: str) -> int:
-    """The number in a flow's id, 17 of ``f-17``.
-
-    :raises ValueError: for another text.
-    """
-    head, _, digits = flow.partition("-")
-    if head != "f" or not digits.isdecimal():
-        raise ValueError(f"{flow!r} is not a flow's id such as f-17")
-    return int(digits)
+        :raises NotFound: if there is none of this digest.
+        """
+        query = select(snapshot_parts.c.body).where(snapshot_parts.c.digest == digest)
+        with self._reading() as connection:
+            found: str | None = connection.execute(query).scalar_one_or_none()
+        if found is None:
+            raise NotFound("part of a snapshot", digest)
+        return found

@@ -1,18 +1,18 @@
-"""Flows and their history, as rows."""
+"""Flows, their history, and the outcomes that they leave behind."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from operator import eq, ge, lt
 
-from sqlalchemy import ColumnElement, Connection, bindparam, func, insert, or_, select, update
+from sqlalchemy import ColumnElement, bindparam, or_, select, tuple_
 
 from adon.broker.flow import Flow, FlowState
-from adon.errors import NotFound
-from adon.store.reading import of_template, read_value
-from adon.store.tables import flow_history, flows
-from measurement.model import to_json
+from adon.broker.outcomes import FlowOutcome
+from adon.store.documents import Documents, addition, count_values, is_template, where
+from adon.store.tables import flow_history, flows, outcomes
+from adon.store.transactions import Transactions
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +28,13 @@ class HistoryEntry:
 
 @dataclass(frozen=True, slots=True)
 class FlowFilter:
-    """Which flows; what is None is not narrowed.  Times in seconds since the epoch.
+    """Filter of flows; None narrows nothing.  Times in seconds since the epoch.
 
     :param template: ``soykb`` for all versions of it, ``soykb@3`` for one.
-    :param host: the DTN that it leads from, or to.
-    :param path: the path that it is on, or was last.
+    :param host: the source or destination DTN.
+    :param path: the present or last path.
     :param since: submitted then or later; ``until``: before then.
-    :param text: stands somewhere in its label, reason, hosts, template or requester; in any case.
+    :param text: part of the label, reason, hosts, template or requester; in any case.
     """
 
     state: FlowState | None = None
@@ -49,115 +49,15 @@ class FlowFilter:
 
 EVERY_FLOW = FlowFilter()
 
-# Made once: SQLAlchemy derives its cache key once per statement object, and a move waits for these (R3).
-_SOUGHT = flows.alias("sought")
-_WHICH = flows.c.number == bindparam("which")
-_BEFORE = select(flows.c.state, flows.c.path, flows.c.body).where(_WHICH)
-_ADD, _CHANGE, _NOTE = insert(flows), update(flows).where(_WHICH), insert(flow_history)
+_SEARCHED = flows.alias("searched")
+_BEFORE = select(flows.c.state, flows.c.path, flows.c.body).where(flows.c.number == bindparam("which"))
+"""Made once, as the statements of :mod:`adon.store.documents`."""
 
 
-def save(connection: Connection, flow: Flow, cause: str, at: float) -> None:
-    """Keep a flow as it is now; its history grows where state, path or reason changed."""
-    before = connection.execute(_BEFORE, {"which": flow.number}).one_or_none()
-    values = _values(flow)
-    if before is None:
-        connection.execute(_ADD, {"number": flow.number, **values})
-    else:
-        connection.execute(_CHANGE, {"which": flow.number, **values})
-    if before is None or (before.state, before.path, before.body.get("reason")) != _told(flow):
-        state, path, reason = _told(flow)
-        entry = {
-            "flow": flow.number,
-            "at": at,
-            "state": state,
-            "path": path,
-            "reason": reason,
-            "cause": cause,
-        }
-        connection.execute(_NOTE, entry)
-
-
-def changed_at(flow: Flow) -> float:
-    """The latest time that a flow itself names: when its state or its path last changed."""
-    times = (flow.submitted_at, flow.state_since, flow.path_since, flow.started_at, flow.ended_at)
-    return max(time for time in times if time is not None)
-
-
-def read(connection: Connection, number: int) -> Flow:
-    """One flow.
-
-    :raises NotFound: if there is none of this number.
-    """
-    query = select(flows.c.number, flows.c.body).where(flows.c.number == number)
-    row = connection.execute(query).one_or_none()
-    if row is None:
-        raise NotFound("flow", f"f-{number}")
-    return _flow(row.number, row.body)
-
-
-def listed(connection: Connection, wanted: FlowFilter, limit: int, before: int | None) -> tuple[Flow, ...]:
-    """Flows, newest first, filtered; ``before`` is the number to go on from."""
-    query = select(flows.c.number, flows.c.body).where(*_conditions(wanted))
-    if before is not None:
-        query = query.where(flows.c.number < before)
-    query = query.order_by(flows.c.number.desc()).limit(limit)
-    return tuple(_flow(row.number, row.body) for row in connection.execute(query))
-
-
-def _conditions(wanted: FlowFilter) -> Iterator[ColumnElement[bool]]:
-    if wanted.state is not None:
-        yield flows.c.state == wanted.state.value
-    if wanted.requester is not None:
-        yield flows.c.requester == wanted.requester
-    if wanted.template is not None:
-        yield of_template(flows.c.template, wanted.template)
-    if wanted.host is not None:
-        yield or_(flows.c.source == wanted.host, flows.c.destination == wanted.host)
-    if wanted.path is not None:
-        yield flows.c.path == wanted.path
-    if wanted.since is not None:
-        yield flows.c.submitted_at >= wanted.since
-    if wanted.until is not None:
-        yield flows.c.submitted_at < wanted.until
-    if wanted.text is not None:
-        # Apart from the bodies: SQLite finds these numbers in an index that holds nothing else.
-        found = _SOUGHT.c.sought.contains(wanted.text.casefold(), autoescape=True)
-        yield flows.c.number.in_(select(_SOUGHT.c.number).where(found))
-
-
-def unfinished(connection: Connection) -> tuple[Flow, ...]:
-    """The flows that have not ended, oldest first."""
-    final = [state.value for state in FlowState if state.final]
-    query = select(flows.c.number, flows.c.body).where(flows.c.state.not_in(final))
-    return tuple(_flow(row.number, row.body) for row in connection.execute(query.order_by(flows.c.number)))
-
-
-def states(connection: Connection) -> dict[str, int]:
-    """How many flows that have not ended are in each state."""
-    final = [state.value for state in FlowState if state.final]
-    query = select(flows.c.state, func.count()).where(flows.c.state.not_in(final)).group_by(flows.c.state)
-    return {row[0]: row[1] for row in connection.execute(query)}
-
-
-def last_number(connection: Connection) -> int:
-    """The highest flow number ever saved, 0 before the first."""
-    query = select(func.coalesce(func.max(flows.c.number), 0))
-    return int(connection.execute(query).scalar_one())
-
-
-def history(connection: Connection, number: int, last: int | None = None) -> tuple[HistoryEntry, ...]:
-    """What happened to a flow, in order; the last so many steps, or all."""
-    query = select(flow_history).where(flow_history.c.flow == number)
-    query = query.order_by(flow_history.c.id.desc()).limit(last)
-    found = [
-        HistoryEntry(row.at, FlowState(row.state), row.path, row.reason, row.cause)
-        for row in connection.execute(query)
-    ]
-    return tuple(reversed(found))
-
-
-def _values(flow: Flow) -> dict[str, object]:
+def _flow_columns(flow: Flow) -> dict[str, object]:
+    texts = (flow.request.label, flow.reason, *flow.hosts, flow.template, flow.requester)
     return {
+        "number": flow.number,
         "state": flow.state.value,
         "requester": flow.requester,
         "template": flow.template,
@@ -165,19 +65,155 @@ def _values(flow: Flow) -> dict[str, object]:
         "destination": flow.request.destination,
         "path": flow.path,
         "submitted_at": flow.submitted_at,
-        "body": to_json(flow),
-        "sought": sought(flow.request.label, flow.reason, *flow.hosts, flow.template, flow.requester),
+        "sought": "\n".join(texts).casefold(),
     }
 
 
-def sought(*texts: str) -> str:
-    """What a search for text looks through: the texts a line each, without regard to case."""
-    return "\n".join(texts).casefold()
+def _outcome_columns(outcome: FlowOutcome) -> dict[str, object]:
+    return {
+        "flow": outcome.flow,
+        "name": _name_of(outcome.template),
+        "template": outcome.template,
+        "ended_at": outcome.ended_at,
+    }
 
 
-def _told(flow: Flow) -> tuple[str, str | None, str]:
-    return flow.state.value, flow.path, flow.reason
+FLOWS = Documents(flows, Flow, "flow", "f-", _flow_columns)
+OUTCOMES = Documents(outcomes, FlowOutcome, "outcome of flow", "f-", _outcome_columns)
+_UNFINISHED = flows.c.state.not_in([state.value for state in FlowState if state.final])
 
 
-def _flow(number: int, body: Any) -> Flow:
-    return read_value(Flow, body, f"flow f-{number}")
+class FlowRows(Transactions):
+    """Flows, their history and their outcomes."""
+
+    def save_flow(self, flow: Flow, cause: str, at: float | None = None) -> None:
+        """Save a flow as it is now; its history grows if the state, path or reason changed.
+
+        :param cause: the id of the event that led to it.
+        :param at: time of the change; the latest time that the flow itself names if None.
+        """
+        with self._writing() as connection:
+            before = connection.execute(_BEFORE, {"which": flow.number}).one_or_none()
+            FLOWS.save(connection, flow)
+            now = {"state": flow.state.value, "path": flow.path, "reason": flow.reason}
+            if before is None or _history_values(before.state, before.path, before.body) != now:
+                at = _changed_at(flow) if at is None else at
+                connection.execute(
+                    addition(flow_history), {"flow": flow.number, "at": at, "cause": cause, **now}
+                )
+
+    def save_outcome(self, outcome: FlowOutcome) -> None:
+        """Add the outcome of a flow that has been saved; an outcome never changes."""
+        with self._writing() as connection:
+            OUTCOMES.add(connection, outcome)
+
+    def flow(self, number: int) -> Flow:
+        """Return one flow.
+
+        :raises NotFound: if there is none of this number.
+        """
+        with self._reading() as connection:
+            return FLOWS.read(connection, number)
+
+    def flows(
+        self, wanted: FlowFilter = EVERY_FLOW, limit: int = 100, before: int | None = None
+    ) -> tuple[Flow, ...]:
+        """Return flows, newest first; ``before`` is the number of the last flow of the previous page."""
+        conditions = where(
+            (flows.c.number, lt, before),
+            (flows.c.state, eq, wanted.state and wanted.state.value),
+            (flows.c.requester, eq, wanted.requester),
+            (flows.c.template, is_template, wanted.template),
+            (flows.c.source, _is_end, wanted.host),
+            (flows.c.path, eq, wanted.path),
+            (flows.c.submitted_at, ge, wanted.since),
+            (flows.c.submitted_at, lt, wanted.until),
+            (flows.c.number, _has_text, wanted.text),
+        )
+        with self._reading() as connection:
+            return FLOWS.find(connection, conditions, [flows.c.number.desc()], limit)
+
+    def unfinished_flows(self) -> tuple[Flow, ...]:
+        """Return the flows that have not ended, oldest first."""
+        with self._reading() as connection:
+            return FLOWS.find(connection, [_UNFINISHED])
+
+    def flow_states(self) -> Mapping[str, int]:
+        """Return the number of unfinished flows in each state; states without any are left out."""
+        with self._reading() as connection:
+            return count_values(connection, flows.c.state, _UNFINISHED)
+
+    def last_flow_number(self) -> int:
+        """Return the highest flow number ever saved, 0 before the first."""
+        with self._reading() as connection:
+            return FLOWS.last_number(connection)
+
+    def history(self, number: int, last: int | None = None) -> tuple[HistoryEntry, ...]:
+        """Return the changes of a flow in order; nothing for an unknown flow.
+
+        :param last: only this number of last changes; None for all.
+        """
+        query = select(flow_history).where(flow_history.c.flow == number)
+        query = query.order_by(flow_history.c.id.desc()).limit(last)
+        with self._reading() as connection:
+            rows = reversed(connection.execute(query).all())
+            return tuple(
+                HistoryEntry(row.at, FlowState(row.state), row.path, row.reason, row.cause) for row in rows
+            )
+
+    def outcome(self, number: int) -> FlowOutcome:
+        """Return the outcome of a flow.
+
+        :raises NotFound: if it has not ended, or never was.
+        """
+        with self._reading() as connection:
+            return OUTCOMES.read(connection, number)
+
+    def outcomes(
+        self,
+        template: str | None = None,
+        since: float | None = None,
+        limit: int = 100,
+        requester: str | None = None,
+        before: tuple[float, int] | None = None,
+    ) -> tuple[FlowOutcome, ...]:
+        """Return outcomes, those of the flows that ended last first.
+
+        :param template: ``soykb`` for all versions of it, ``soykb@3`` for one.
+        :param since: of flows that ended then or later.
+        :param before: end and number of the last flow of the previous page.
+        """
+        requested = select(flows.c.number).where(flows.c.requester == requester)
+        conditions = where(
+            (outcomes.c.name, eq, template and _name_of(template)),
+            (outcomes.c.template, is_template, template),
+            (outcomes.c.ended_at, ge, since),
+            (outcomes.c.flow, lambda column, _: column.in_(requested), requester),
+            (tuple_(outcomes.c.ended_at, outcomes.c.flow), lt, before),
+        )
+        order = [outcomes.c.ended_at.desc(), outcomes.c.flow.desc()]
+        with self._reading() as connection:
+            return OUTCOMES.find(connection, conditions, order, limit)
+
+
+def _name_of(reference: str) -> str:
+    return reference.partition("@")[0]
+
+
+def _history_values(state: str, path: str | None, body: Mapping[str, object]) -> dict[str, object]:
+    return {"state": state, "path": path, "reason": body.get("reason")}
+
+
+def _changed_at(flow: Flow) -> float:
+    times = (flow.submitted_at, flow.state_since, flow.path_since, flow.started_at, flow.ended_at)
+    return max(time for time in times if time is not None)
+
+
+def _is_end(source: ColumnElement[str], host: str) -> ColumnElement[bool]:
+    return or_(source == host, flows.c.destination == host)
+
+
+def _has_text(number: ColumnElement[int], text: str) -> ColumnElement[bool]:
+    # Apart from the bodies: SQLite finds these numbers in an index that holds nothing else.
+    found = _SEARCHED.c.sought.contains(text.casefold(), autoescape=True)
+    return number.in_(select(_SEARCHED.c.number).where(found))

@@ -76,7 +76,8 @@ def forbid_changes(table: Table, cause: str) -> None:
 def run_after_create(table: Table, dialect: str | None, *statements: str) -> None:
     """Execute statements when a table has been created, in one dialect or in all."""
     for statement in statements:
-        event.listen(table, "after_create", DDL(statement).execute_if(dialect=dialect))
+        ddl = DDL(statement)  # type: ignore[no-untyped-call]
+        event.listen(table, "after_create", ddl.execute_if(dialect=dialect))
 
 
 RowId = BigInteger().with_variant(Integer(), "sqlite")
@@ -212,13 +213,13 @@ outcomes = Table(
     "outcomes",
     metadata,
     Column("flow", BigInteger, ForeignKey("flows.number"), primary_key=True, autoincrement=False),
-    Column("template", String(64), nullable=False),
-    Column("version", Integer, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("template", Text, nullable=False),
     Column("ended_at", Double, nullable=False, index=True),
     Column("body", JSON, nullable=False),
-    Index("ix_outcomes_template_ended_at", "template", "ended_at"),
+    Index("ix_outcomes_name_ended_at", "name", "ended_at"),
 )
-"""What each flow that has ended leaves behind."""
+"""Outcomes of ended flows; ``name`` is that of the template, ``template`` has the version too."""
 
 snapshots = Table(
     "snapshots",
@@ -249,5 +250,5 @@ reservations = Table(
 )
 """Reservations of resources, those that are over and those that were released too."""
 
-STATE = Schema("0013", version_table("alembic_version", metadata))
+STATE = Schema("0014", version_table("alembic_version", metadata))
 """The controller's tables."""

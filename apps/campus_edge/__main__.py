@@ -29,7 +29,8 @@ from adon.config.controller import HighAvailability
 from adon.errors import AdonError, Conflict, exit_status
 from adon.flowvisor.controller_roles import Control, StateLoaded, single_controller, standby_controller
 from adon.store.lease import CONTROLLER, Lease, LeaseLost, check_shared
-from adon.store.store import WANTED, Store
+from adon.store.network_rows import WANTED
+from adon.store.store import Store
 from adon.templates_catalog.builtin_templates import builtin_templates
 from adon.templates_catalog.catalog import Catalog
 from adon.timestamps import MonotoneClock

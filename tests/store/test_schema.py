@@ -18,7 +18,10 @@ from adon.store.tables import STATE, Schema
 from tests.support.factories import make_flow
 
 BOTH = pytest.mark.parametrize("schema", [STATE, ACCESS], ids=["state", "access"])
-OPEN = {STATE.revision: Store.open, ACCESS.revision: Access.open}
+
+
+def open_database(url: str, schema: Schema) -> Store | Access:
+    return Store.open(url) if schema is STATE else Access.open(url)
 
 
 def execute(url: str, statement: str) -> None:
@@ -47,19 +50,19 @@ def test_both_schemas_live_in_one_database(empty_url: str) -> None:
 def test_a_database_of_another_version_is_refused_and_left_alone(empty_url: str, schema: Schema) -> None:
     make_database(empty_url, schema)
     execute(empty_url, f"UPDATE {schema.version.name} SET version_num = '0007'")  # noqa: S608
-    for attempt in (lambda: make_database(empty_url, schema), lambda: OPEN[schema.revision](empty_url)):
+    for attempt in (make_database, open_database):
         with pytest.raises(UnknownSchema, match=rf"0007.*{schema.revision}") as refused:
-            attempt()
+            attempt(empty_url, schema)
         assert refused.value.code == "database-schema"
     execute(empty_url, f"UPDATE {schema.version.name} SET version_num = '{schema.revision}'")  # noqa: S608
-    OPEN[schema.revision](empty_url).close()
+    open_database(empty_url, schema).close()
 
 
 @BOTH
 def test_a_database_without_schema_is_refused(empty_url: str, schema: Schema) -> None:
     execute(empty_url, "CREATE TABLE something (id INTEGER)")
     with pytest.raises(DatabaseUnavailable):
-        OPEN[schema.revision](empty_url)
+        open_database(empty_url, schema)
 
 
 def test_tables_that_cannot_be_made_leave_nothing_behind(empty_url: str) -> None:

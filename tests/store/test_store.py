@@ -21,13 +21,13 @@ from adon.broker.resources.reservation import Reservation
 from adon.broker.sites.jobs import JobState
 from adon.errors import Conflict, DatabaseUnavailable, InvalidInput, NotFound, Unavailable
 from adon.flowvisor.selection.assessment import CandidateRecord, Verdict
-from adon.store import flow_rows, tables
-from adon.store.decision_rows import DecisionFilter
+from adon.store import tables
+from adon.store.decision_rows import DecisionFilter, SavedSnapshot
 from adon.store.engine import open_engine, parse_url
 from adon.store.entry_codec import slot_text
 from adon.store.flow_rows import FlowFilter
-from adon.store.snapshot_rows import SavedSnapshot
-from adon.store.store import WANTED, Store
+from adon.store.network_rows import WANTED
+from adon.store.store import Store
 from measurement.model import PathKey
 from tests.broker.sites.values import job
 from tests.store.values import a_rule, an_outcome
@@ -109,12 +109,11 @@ class TestFlows:
         def note(_connection: Any, _cursor: Any, statement: str, values: Any, *_: Any) -> None:
             said.append((statement, values))
 
-        with engine.connect() as connection:
-            sqlalchemy.event.listen(engine, "before_cursor_execute", note)
-            flow_rows.listed(connection, FlowFilter(text="soykb"), 50, None)
+        sqlalchemy.event.listen(engine, "before_cursor_execute", note)
+        with Store(engine, read_only=True) as store, engine.connect() as connection:
+            store.flows(FlowFilter(text="soykb"), 50)
             statement, values = said[-1]
             plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", values).all()
-        engine.dispose()
         assert "COVERING INDEX ix_flows_sought" in str(plan)
 
     def test_states_are_counted(self, store: Store) -> None:

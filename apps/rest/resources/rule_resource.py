@@ -23,7 +23,7 @@ from adon.flowvisor.rules.cookie import cookie_owner, is_our_cookie, owner_name
 from adon.flowvisor.rules.rule import Entry, GroupEntry, MeterEntry, Rule, rule_text
 from adon.flowvisor.topology.path import dpid_text
 from adon.store.entry_codec import slot_text
-from adon.store.rule_rows import SavedRule
+from adon.store.network_rows import SavedRule
 from apps import journal
 from apps.rest.authorisation import owner_filter, read_subject
 from apps.rest.dispatch import handles
