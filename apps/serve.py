@@ -32,8 +32,8 @@ from adon.errors import (
     Problem,
     Unavailable,
 )
+from adon.store.access.access import access_url
 from adon.store.access.access_tables import ACCESS
-from adon.store.access.database import access_url
 from adon.store.lease import check_shared
 from adon.store.schema import make_database
 from apps import link

@@ -24,6 +24,14 @@ def where(*criteria: Criterion) -> list[ColumnElement[bool]]:
     return [compare(column, value) for column, compare, value in criteria if value is not None]
 
 
+def read_row(kind: type[T], row: Mapping[Any, Any]) -> T:
+    """Return the value whose fields are columns of a row; other columns are ignored.
+
+    :raises Unavailable: if it cannot be read.
+    """
+    return decode(lambda data: from_json(kind, data), dict(row), f"a {kind.__name__.lower()}")
+
+
 def is_template(column: ColumnElement[Any], reference: str) -> ColumnElement[bool]:
     """Whether a column names a template: ``soykb`` any version of it, ``soykb@3`` that one."""
     if "@" in reference:

@@ -41,8 +41,7 @@ def opened(data: Path | None, store: str | None) -> Iterator[Access]:
     :raises InvalidInput: if neither or both are given.
     :raises Unavailable: if it cannot be opened.
     """
-    from adon.store.access.access import Access
-    from adon.store.access.database import access_url
+    from adon.store.access.access import Access, access_url
 
     if (data is None) == (store is None):
         raise InvalidInput.of("store", "is required; --data DIR or --store URL")

@@ -21,7 +21,7 @@ from adon.access.policy import Policy as AccessPolicy
 from adon.config import Configuration
 from adon.errors import EXIT_DATABASE, InvalidInput
 from adon.measurement_plan import MeasurementPlan, Slots, as_psconfig, plan_measurements
-from adon.store.access.database import access_url
+from adon.store.access.access import access_url
 from adon.timestamps import MonotoneClock
 from apps.collector import contacts, files, rounds, studies
 from apps.collector.collector import Collector, Inbox

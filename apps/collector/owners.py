@@ -14,8 +14,7 @@ from dataclasses import replace
 from adon.access.identity import Actor
 from adon.access.users import User
 from adon.errors import AdonError, NotFound
-from adon.store.access.database import AccessStore
-from adon.store.access.users import Users
+from adon.store.access.access import Access
 
 log = logging.getLogger(__name__)
 
@@ -35,7 +34,7 @@ class Owners:
     def __init__(self, url: str, steady: Callable[[], float] = time.monotonic) -> None:
         self._url = url
         self._steady = steady
-        self._store: AccessStore | None = None
+        self._store: Access | None = None
         self._known: dict[str, tuple[float, User | None]] = {}
         self._away_since: float | None = None
         self._lock = threading.Lock()
@@ -69,8 +68,8 @@ class Owners:
             return None
         try:
             if self._store is None:
-                self._store = AccessStore.open(self._url, read_only=True)
-            user = Users(self._store).get(name)
+                self._store = Access.open(self._url, read_only=True)
+            user = self._store.users.get(name)
         except NotFound:
             log.debug("event=owner_unknown name=%r", name)
         except AdonError as error:

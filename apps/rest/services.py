@@ -18,8 +18,7 @@ from adon.config.access import Access as AccessSettings
 from adon.config.controller import Credentials
 from adon.config.policy import UseGrant
 from adon.errors import AdonError, NotFound, Unavailable
-from adon.store.access.access import Access
-from adon.store.access.database import access_url
+from adon.store.access.access import Access, access_url
 from adon.store.store import Store
 from apps.collector.files import GANTT
 from apps.journal import NAME as JOURNAL

@@ -15,7 +15,7 @@ import yaml
 from sqlalchemy import create_engine, text
 
 from adon.config import load
-from adon.store.access.database import FILE as ACCESS
+from adon.store.access.access import FILE as ACCESS
 from adon.store.schema import make_database
 from adon.store.store import Store
 from adon.templates_catalog.catalog import Catalog

@@ -18,9 +18,8 @@ import requests
 
 from adon.config import load
 from adon.errors import AdonError, Conflict, InvalidInput
-from adon.store.access.access import Access
+from adon.store.access.access import Access, access_url
 from adon.store.access.access_tables import ACCESS
-from adon.store.access.database import access_url
 from adon.store.schema import make_database
 from adon.store.tables import STATE
 from apps.backup import databases

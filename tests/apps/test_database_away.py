@@ -21,9 +21,8 @@ import pytest
 from adon.access.identity import create_token
 from adon.config import load
 from adon.errors import EXIT_DATABASE, Unavailable
-from adon.store.access.access import Access
+from adon.store.access.access import Access, access_url
 from adon.store.access.access_tables import ACCESS
-from adon.store.access.database import access_url
 from adon.store.schema import make_database
 from adon.store.store import Store
 from apps.link import LinkClient

@@ -11,9 +11,8 @@ import pytest
 from adon.access.identity import Actor
 from adon.access.policy import Policy
 from adon.config.measurements import Notify
-from adon.store.access.access import Access
+from adon.store.access.access import Access, access_url
 from adon.store.access.access_tables import ACCESS
-from adon.store.access.database import access_url
 from adon.store.schema import make_database
 from apps.collector.owners import KNOWN_S, Owners
 from apps.collector.readers import Readers

@@ -20,7 +20,7 @@ from adon.client import Client
 from adon.config.controller import Credentials
 from adon.config.policy import UseGrant
 from adon.errors import Unavailable
-from adon.store.access.database import FILE
+from adon.store.access.access import FILE
 from adon.values import Role
 from apps.rest.audit_writer import AuditWriter
 from apps.rest.in_process_transport import InsideTransport

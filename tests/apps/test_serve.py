@@ -16,9 +16,8 @@ import requests
 
 from adon.config import load
 from adon.errors import EXIT_DATABASE, DatabaseUnavailable, InvalidInput, Unavailable
-from adon.store.access.access import Access
+from adon.store.access.access import Access, access_url
 from adon.store.access.access_tables import ACCESS
-from adon.store.access.database import access_url
 from adon.store.access.tokens import Tokens
 from adon.store.schema import make_database
 from apps import parts as parts_module

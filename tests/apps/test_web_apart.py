@@ -19,9 +19,8 @@ import requests
 
 from adon.access.identity import create_token
 from adon.config import load
-from adon.store.access.access import Access
+from adon.store.access.access import Access, access_url
 from adon.store.access.access_tables import ACCESS
-from adon.store.access.database import access_url
 from adon.store.schema import make_database
 from apps.link import LinkClient
 from tests.apps.edge import DIES_WITH_US, ROOT, Controller, Switches, end, eventually, measured

@@ -20,9 +20,8 @@ import yaml
 
 from adon.access.identity import create_token
 from adon.errors import Unavailable
-from adon.store.access.access import Access
+from adon.store.access.access import Access, access_url
 from adon.store.access.access_tables import ACCESS
-from adon.store.access.database import access_url
 from adon.store.schema import make_database
 from apps.link import LinkServer, Peer
 from tests.apps.edge import DIES_WITH_US, ROOT, SourceAddress, end, eventually, free_port, write_configuration

@@ -9,8 +9,7 @@ import yaml
 from adon.broker.recompute.again import decided_again
 from adon.broker.recompute.codec import Decoder
 from adon.broker.recompute.encoded import digest
-from adon.store.access.access import Access
-from adon.store.access.database import FILE
+from adon.store.access.access import FILE, Access
 from adon.store.store import Store
 from benchmarks import web_operations
 from benchmarks.filled import campus, filling

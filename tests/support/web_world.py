@@ -25,9 +25,8 @@ from adon.broker.flow import Flow
 from adon.config import Configuration
 from adon.config.access import Access as SignIn
 from adon.config.policy import MeasurementGrant
-from adon.store.access.access import Access
+from adon.store.access.access import FILE, Access
 from adon.store.access.access_tables import ACCESS
-from adon.store.access.database import FILE
 from adon.store.schema import make_database
 from adon.store.store import Store
 from adon.templates_catalog.model import Template

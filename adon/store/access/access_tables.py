@@ -25,7 +25,7 @@ from adon.store.tables import metadata as state
 
 metadata = MetaData(naming_convention=state.naming_convention)
 
-ACCESS = Schema("a0002", version_table("access_version", metadata))
+ACCESS = Schema("a0003", version_table("access_version", metadata))
 """The access database's tables."""
 
 users = Table(
@@ -38,9 +38,9 @@ users = Table(
     Column("display", Text),
     Column("mail", Text),
     Column("groups", JSON, nullable=False),
-    Column("roles_by_rules", JSON, nullable=False),
-    Column("roles_granted", JSON, nullable=False),
-    Column("roles_removed", JSON, nullable=False),
+    Column("by_rules", JSON, nullable=False),
+    Column("granted", JSON, nullable=False),
+    Column("removed", JSON, nullable=False),
     Column("disabled", Double),
     Column("first_seen", Double, nullable=False),
     Column("last_seen", Double),

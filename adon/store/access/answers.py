@@ -22,7 +22,7 @@ from sqlalchemy import ColumnElement, delete, insert, select, update
 
 from adon.errors import Conflict, InvalidInput, Unavailable
 from adon.store.access.access_tables import answers
-from adon.store.access.database import AccessStore, clashed
+from adon.store.access.database import AccessStore, is_clash
 
 KEPT_S = 24 * 3600.0
 CLAIM_S = 60.0
@@ -74,7 +74,7 @@ class Answers:
         try:
             return self._remembered(request, now)
         except Unavailable as error:
-            if clashed(error):
+            if is_clash(error):
                 raise _busy(request) from error
             raise
 

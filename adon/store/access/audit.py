@@ -1,12 +1,12 @@
-"""The audit log as rows: appended, read, checked; never changed."""
+"""The audit log as rows, which are added, read and verified, and never change."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from operator import eq, ge, gt, lt
 
-from sqlalchemy import Connection, Select, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, func, insert, select, update
 
 from adon.access.audit import (
     COLUMNS,
@@ -20,13 +20,14 @@ from adon.access.audit import (
 )
 from adon.store.access.access_tables import audit, audit_head
 from adon.store.access.database import AccessStore
+from adon.store.documents import where
 
 _CHUNK = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which lines are asked for; None for all.
+    """Filter of lines; None narrows nothing.
 
     :param since: seconds since the epoch, and ``until``, not itself included.
     :param before: only lines with a smaller number.
@@ -72,7 +73,7 @@ class Audit:
         :raises ValueError: for a row that cannot be a line: somebody changed it.
         """
         order = audit.c.number.desc() if wanted.after is None else audit.c.number
-        query = _narrowed(select(*_COLUMNS), wanted).order_by(order).limit(limit)
+        query = select(*_COLUMNS).where(*_conditions(wanted)).order_by(order).limit(limit)
         with self._store.reading() as connection:
             return tuple(ChainedEntry.of(row) for row in connection.execute(query))
 
@@ -112,19 +113,13 @@ def _last(connection: Connection) -> ChainedEntry | None:
     return None if row is None else ChainedEntry.of(row)
 
 
-def _narrowed(query: Select[Any], wanted: Wanted) -> Select[Any]:
-    if wanted.actor is not None:
-        query = query.where(audit.c.actor == clean_text(wanted.actor, 200))
-    if wanted.action is not None:
-        query = query.where(audit.c.action == clean_text(wanted.action, 64))
-    if wanted.outcome is not None:
-        query = query.where(audit.c.outcome == wanted.outcome.value)
-    if wanted.since is not None:
-        query = query.where(audit.c.at >= wanted.since)
-    if wanted.until is not None:
-        query = query.where(audit.c.at < wanted.until)
-    if wanted.before is not None:
-        query = query.where(audit.c.number < wanted.before)
-    if wanted.after is not None:
-        query = query.where(audit.c.number > wanted.after)
-    return query
+def _conditions(wanted: Wanted) -> list[ColumnElement[bool]]:
+    return where(
+        (audit.c.actor, eq, None if wanted.actor is None else clean_text(wanted.actor, 200)),
+        (audit.c.action, eq, None if wanted.action is None else clean_text(wanted.action, 64)),
+        (audit.c.outcome, eq, wanted.outcome and wanted.outcome.value),
+        (audit.c.at, ge, wanted.since),
+        (audit.c.at, lt, wanted.until),
+        (audit.c.number, lt, wanted.before),
+        (audit.c.number, gt, wanted.after),
+    )

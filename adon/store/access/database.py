@@ -1,41 +1,23 @@
-"""The way into the access database: one open database, and what is kept in it by kind."""
+"""Transactions of the access database."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Self
 
 from sqlalchemy import Connection, Engine, Update
 from sqlalchemy.exc import IntegrityError
 
 from adon.errors import Unavailable
-from adon.store.access.access_tables import ACCESS
-from adon.store.engine import DURABLE, WRITES, parse_url, translated
-from adon.store.schema import open_database
+from adon.store.engine import DURABLE, WRITES, translated
 
 log = logging.getLogger(__name__)
 
-FILE = "access.db"
-"""In the data folder, where the state is in SQLite too."""
 
-
-def access_url(data: Path, store: str | None) -> str:
-    """The URL of the access database.
-
-    :param data: the data folder.
-    :param store: the URL of the state database, if one was given: a server's takes these tables too.
-    :raises InvalidInput: for a URL that names no database.
-    """
-    if store is not None and parse_url(store).get_backend_name() != "sqlite":
-        return store
-    return f"sqlite:///{data.resolve() / FILE}"
-
-
-def clashed(error: Unavailable) -> bool:
-    """Whether another writer was quicker by a moment: the database is well, one tries again."""
+def is_clash(error: Unavailable) -> bool:
+    """Whether another writer was a moment earlier: the database works, and the caller may try again."""
     return isinstance(error.__cause__, IntegrityError)
 
 
@@ -48,17 +30,8 @@ class AccessStore:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    @classmethod
-    def open(cls, url: str, *, read_only: bool = False) -> Self:
-        """Open a database that :func:`~adon.store.schema.make_database` has made.
-
-        :raises InvalidInput: for a URL that names no database.
-        :raises Unavailable: if it does not answer, or its schema is not this version's.
-        """
-        return cls(open_database(url, ACCESS, read_only=read_only))
-
     def close(self) -> None:
-        """Give the connections back."""
+        """Close the connections."""
         self._engine.dispose()
 
     def __enter__(self) -> Self:
@@ -73,9 +46,10 @@ class AccessStore:
 
         :param durable: whether it is on disk when the block is left; a power failure may take it back if not.
         """
+        options = {WRITES: True, DURABLE: durable}
         with (
             translated(),
-            self._engine.connect().execution_options(**{WRITES: True, DURABLE: durable}) as connection,
+            self._engine.connect().execution_options(**options) as connection,
             connection.begin(),
         ):
             yield connection

@@ -1,21 +1,23 @@
-"""Tokens as rows: made, shown, used, revoked."""
+"""Tokens as rows, whose columns have the names of the fields of :class:`~adon.access.identity.Token`."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from typing import Any
+from collections.abc import Collection
+from operator import eq, lt
 
-from sqlalchemy import Connection, Row, func, insert, select, update
+from sqlalchemy import Connection, func, insert, select, tuple_, update
 
 from adon.access.identity import Actor, Token, digest_of
 from adon.access.users import User
 from adon.errors import Conflict, NotAuthenticated, NotFound
 from adon.store.access.access_tables import tokens, users
 from adon.store.access.database import AccessStore
-from adon.store.access.users import read_user, seen_now, user_of
+from adon.store.access.users import read_user, seen_now
+from adon.store.documents import read_row, where
+from measurement.model import to_json
 
 TOUCH_S = 60.0
-"""That a token is in use is written down so often, not at each request."""
+"""Period of records of the use of a token, instead of one at each request."""
 
 
 class Tokens:
@@ -25,148 +27,100 @@ class Tokens:
         self._store = store
 
     def save(self, token: Token) -> None:
-        """Keep a new token of a known user.
+        """Add a token of a known user.
 
         :raises NotFound: for an owner who is no user.
         :raises Conflict: if its id is taken.
         """
         with self._store.writing() as connection:
             read_user(connection, token.owner)
-            insert_token(connection, token)
+            if connection.execute(select(tokens.c.id).where(tokens.c.id == token.id)).first() is not None:
+                raise Conflict("id", f"there is a token {token.id} already")
+            connection.execute(insert(tokens), to_json(token))
 
     def authenticate(self, presented: str, now: float) -> Actor:
-        """The actor that a presented token proves: its owner, with the roles of now, within its limits.
+        """Return the actor that a presented token proves: its owner with the roles of now, within its limits.
 
         :raises NotAuthenticated: for a token that is unknown, revoked or expired, or whose owner is disabled.
         """
+        query = select(tokens).where(tokens.c.digest == digest_of(presented))
         with self._store.reading() as connection:
-            row = connection.execute(
-                select(tokens).where(tokens.c.digest == digest_of(presented))
-            ).one_or_none()
+            row = connection.execute(query).one_or_none()
             if row is None:
                 raise NotAuthenticated("the token is not known here")
-            token = token_of(row)
+            token = read_row(Token, row._mapping)
             token.check(now)
             owner = read_user(connection, token.owner)
         if owner.disabled is not None:
             raise NotAuthenticated(f"{owner.name} has been disabled here", code="disabled")
         if token.used is None or now - token.used >= TOUCH_S:
-            self._store.touch(
-                update(tokens).where(tokens.c.id == token.id).values(used=now), seen_now(owner.name, now)
-            )
-        return _actor(owner, token)
+            used = update(tokens).where(tokens.c.id == token.id).values(used=now)
+            self._store.touch(used, seen_now(owner.name, now))
+        return owner.actor("token", token.id, token)
 
     def standing(self, identifiers: Collection[str], now: float) -> dict[str, Actor]:
-        """Whom tokens of these ids prove now, all read at once; what proves nothing any more is left out."""
+        """Return the actors that tokens of these ids prove now; invalid tokens are left out."""
         query = select(tokens, users).join(users, users.c.name == tokens.c.owner)
         with self._store.reading() as connection:
             rows = connection.execute(query.where(tokens.c.id.in_(identifiers))).all()
         found = {}
         for row in rows:
-            token, owner = token_of(row), user_of(row)
-            try:
-                token.check(now)
-            except NotAuthenticated:
-                continue
-            if owner.disabled is None:
-                found[token.id] = _actor(owner, token)
+            token, owner = read_row(Token, row._mapping), read_row(User, row._mapping)
+            if owner.disabled is None and is_valid(token, now):
+                found[token.id] = owner.actor("token", token.id, token)
         return found
 
     def get(self, identifier: str) -> Token:
-        """One token.
+        """Return one token.
 
         :raises NotFound: if there is none of this id.
         """
         with self._store.reading() as connection:
-            return read_token(connection, identifier)
+            return _read_token(connection, identifier)
 
     def list(
         self, owner: str | None = None, before: Token | None = None, limit: int | None = None
     ) -> tuple[Token, ...]:
-        """Tokens, revoked and expired ones too, the newest first.
+        """Return tokens, revoked and expired ones too, newest first.
 
         :param owner: only those of this user.
-        :param before: only those that come after this one in the list.
+        :param before: the last token of the previous page.
         """
-        query = select(tokens).order_by(tokens.c.created.desc(), tokens.c.id.desc()).limit(limit)
-        if owner is not None:
-            query = query.where(tokens.c.owner == owner)
-        if before is not None:
-            older = (tokens.c.created == before.created) & (tokens.c.id < before.id)
-            query = query.where((tokens.c.created < before.created) | older)
+        page = before and (before.created, before.id)
+        conditions = where((tokens.c.owner, eq, owner), (tuple_(tokens.c.created, tokens.c.id), lt, page))
+        query = select(tokens).where(*conditions).order_by(tokens.c.created.desc(), tokens.c.id.desc())
         with self._store.reading() as connection:
-            return tuple(token_of(row) for row in connection.execute(query))
+            return tuple(read_row(Token, row._mapping) for row in connection.execute(query.limit(limit)))
 
     def count(self) -> int:
-        """How many there ever were."""
+        """Return the number of tokens, revoked and expired ones too."""
         with self._store.reading() as connection:
             return connection.execute(select(func.count()).select_from(tokens)).scalar_one()
 
     def revoke(self, identifier: str, now: float) -> Token:
-        """Make a token worthless from now on; the first time it is done counts.
+        """Revoke a token; the first revocation counts.
 
         :raises NotFound: if there is none of this id.
         """
         with self._store.writing() as connection:
-            after = read_token(connection, identifier).revoke(now)
-            changed = update(tokens).where(tokens.c.id == identifier).values(revoked=after.revoked)
-            connection.execute(changed)
+            after = _read_token(connection, identifier).revoke(now)
+            connection.execute(update(tokens).where(tokens.c.id == identifier).values(revoked=after.revoked))
             return after
 
 
-def _actor(owner: User, token: Token) -> Actor:
-    return owner.actor("token", token.id, token)
+def is_valid(token: Token, now: float) -> bool:
+    """Whether a token is neither revoked nor expired."""
+    try:
+        token.check(now)
+    except NotAuthenticated:
+        return False
+    return True
 
 
-def token_of(row: Row[Any]) -> Token:
-    """A row of the table as a token."""
-    return Token(
-        row.id,
-        row.owner,
-        row.digest,
-        row.created,
-        row.expires,
-        row.revoked,
-        row.label,
-        tuple(row.scope),
-        None if row.roles is None else frozenset(row.roles),
-        row.used,
-    )
-
-
-def insert_token(connection: Connection, token: Token) -> None:
-    """Keep a new token.
-
-    :raises Conflict: if its id is taken.
-    """
-    if connection.execute(select(tokens.c.id).where(tokens.c.id == token.id)).one_or_none() is not None:
-        raise Conflict("id", f"there is a token {token.id} already")
-    connection.execute(insert(tokens).values(**_row_of(token)))
-
-
-def read_token(connection: Connection, identifier: str) -> Token:
-    """One token.
-
-    :raises NotFound: if there is none of this id.
-    """
+def _read_token(connection: Connection, identifier: str) -> Token:
     row = None
-    if identifier.isalnum():  # what is not, PostgreSQL may take for an error
+    if identifier.isalnum():  # PostgreSQL refuses some other texts
         row = connection.execute(select(tokens).where(tokens.c.id == identifier)).one_or_none()
     if row is None:
         raise NotFound("token", identifier)
-    return token_of(row)
-
-
-def _row_of(token: Token) -> Mapping[str, Any]:
-    return {
-        "id": token.id,
-        "owner": token.owner,
-        "digest": token.digest,
-        "label": token.label,
-        "scope": list(token.scope),
-        "roles": None if token.roles is None else sorted(token.roles),
-        "created": token.created,
-        "expires": token.expires,
-        "revoked": token.revoked,
-        "used": token.used,
-    }
+    return read_row(Token, row._mapping)

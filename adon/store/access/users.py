@@ -1,4 +1,4 @@
-"""Users as rows."""
+"""Users as rows, whose columns have the names of the fields of :class:`~adon.access.users.User`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import Connection, Row, Update, delete, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Update, delete, insert, select, update
 
 from adon.access.audit import clean_text
 from adon.access.identity import Actor
@@ -14,51 +14,16 @@ from adon.access.user_names import UserIdentity
 from adon.access.users import LOCAL, User, check_name, name_key, unique_name
 from adon.errors import Conflict, Forbidden, NotFound, Unavailable
 from adon.store.access.access_tables import sessions, users
-from adon.store.access.database import AccessStore, clashed
+from adon.store.access.database import AccessStore, is_clash
+from adon.store.documents import read_row
+from measurement.model import to_json
 
-_AGAIN = 5
-"""Two who sign in for the first time at once may be given one name; the later one is tried again."""
-
-
-def user_of(row: Row[Any]) -> User:
-    """A row of the table as a user."""
-    return User(
-        row.name,
-        row.issuer,
-        row.subject,
-        row.display,
-        row.mail,
-        frozenset(row.groups),
-        frozenset(row.roles_by_rules),
-        frozenset(row.roles_granted),
-        frozenset(row.roles_removed),
-        row.disabled,
-        row.first_seen,
-        row.last_seen,
-    )
-
-
-def row_of(user: User) -> dict[str, Any]:
-    """A user as the columns of a row."""
-    return {
-        "name": user.name,
-        "key": name_key(user.name),
-        "issuer": user.issuer,
-        "subject": user.subject,
-        "display": user.display,
-        "mail": user.mail,
-        "groups": sorted(user.groups),
-        "roles_by_rules": sorted(user.by_rules),
-        "roles_granted": sorted(user.granted),
-        "roles_removed": sorted(user.removed),
-        "disabled": user.disabled,
-        "first_seen": user.first_seen,
-        "last_seen": user.last_seen,
-    }
+_ATTEMPTS = 5
+"""Two users who sign in for the first time at once may be given one name; the later one is tried again."""
 
 
 class Users:
-    """Everybody who has been here, or whom an administrator named."""
+    """The users who signed in, or whom an administrator named."""
 
     def __init__(self, store: AccessStore) -> None:
         self._store = store
@@ -79,87 +44,76 @@ class Users:
 
         :param roles: those that the rules give now.
         :param display: the user's name for people.
-        :param via: how the identity was proven, for the audit log.
-        :raises InvalidInput: for a name that cannot be told from another (:mod:`adon.access.users`).
-        :raises Forbidden: for somebody who has been disabled, or an issuer that is called like this machine.
+        :param via: the method of proof, for the audit log.
+        :raises InvalidInput: for a name that looks like another one (:mod:`adon.access.users`).
+        :raises Forbidden: for a disabled user, or an issuer with the name of this machine.
         """
         if identity.issuer == LOCAL:
             raise Forbidden(f"an issuer cannot be called {LOCAL!r}: users of this machine are")
-        for attempt in range(_AGAIN):
+        shown = None if display is None else clean_text(display, 200)
+        news = {"display": shown, "groups": groups, "by_rules": frozenset(roles), "last_seen": now}
+        for attempt in range(_ATTEMPTS):
             try:
-                user = self._signed_in(identity, now, frozenset(roles), groups, display)
+                user = self._record_sign_in(identity, now, news)
                 break
             except Unavailable as error:
-                if attempt == _AGAIN - 1 or not clashed(error):
+                if attempt == _ATTEMPTS - 1 or not is_clash(error):
                     raise
         if user.disabled is not None:
             raise Forbidden(f"{user.name} has been disabled here", code="disabled")
         return user.actor(via)
 
-    def _signed_in(
-        self,
-        identity: UserIdentity,
-        now: float,
-        roles: frozenset[str],
-        groups: frozenset[str],
-        display: str | None,
-    ) -> User:
+    def _record_sign_in(self, identity: UserIdentity, now: float, news: dict[str, Any]) -> User:
         with self._store.writing() as connection:
-            known = _by_identity(connection, identity.issuer, identity.subject)
-            present = known or User(
-                unique_name(identity.name, _keys(connection)),
-                identity.issuer,
-                identity.subject,
-                first_seen=now,
+            known = _find_user(connection, *_has_identity(identity.issuer, identity.subject))
+            if known is not None:
+                return _update_user(connection, replace(known, **news))
+            keys = frozenset(connection.execute(select(users.c.key)).scalars())
+            name = unique_name(identity.name, keys)
+            return _add_user(
+                connection, User(name, identity.issuer, identity.subject, first_seen=now, **news)
             )
-            user = replace(
-                present,
-                display=None if display is None else clean_text(display, 200),
-                groups=groups,
-                by_rules=roles,
-                last_seen=now,
-            )
-            if known is None:
-                connection.execute(insert(users).values(**row_of(user)))
-            else:
-                connection.execute(update(users).where(users.c.name == user.name).values(**row_of(user)))
-            return user
 
     def named(self, name: str, granted: Collection[str], now: float) -> User:
         """Return the user of this name; create it with these roles if it is missing.
 
-        :raises InvalidInput: for what cannot be a name.
-        :raises Conflict: for a name that would be mistaken for another.
+        :raises InvalidInput: for an invalid name.
+        :raises Conflict: for a name that looks like another one.
         """
         with self._store.writing() as connection:
-            return make_named(connection, check_name(name), granted, now)
+            alike = _find_user(connection, users.c.key == name_key(check_name(name)))
+            if alike is None:
+                return _add_user(
+                    connection, User(name, LOCAL, name, granted=frozenset(granted), first_seen=now)
+                )
+            if alike.name != name:
+                raise Conflict("name", f"{name} would be mistaken for {alike.name}")
+            return alike
 
     def add(
         self, name: str, granted: Collection[str], now: float, identity: UserIdentity | None = None
     ) -> User:
-        """A new user of this name, with these roles.
+        """Create a user of this name with these roles.
 
         :param identity: the user's identity at a provider.  Without it the user has tokens only, and a person
             who signs in under this name gets another name.
-        :raises InvalidInput: for what cannot be a name.
-        :raises Conflict: for a name that somebody has, or that would be mistaken for another, or an
-            identity that is a user's already.
+        :raises InvalidInput: for an invalid name.
+        :raises Conflict: for a name that a user has or that looks like another one, or a user's identity.
         """
+        issuer, subject = (LOCAL, name) if identity is None else (identity.issuer, identity.subject)
         with self._store.writing() as connection:
-            taken = connection.execute(select(users).where(users.c.key == name_key(check_name(name))))
-            if (alike := taken.one_or_none()) is not None:
+            alike = _find_user(connection, users.c.key == name_key(check_name(name)))
+            if alike is not None:
                 raise Conflict("name", f"there is a user {alike.name} already")
-            if identity is None:
-                return make_named(connection, name, granted, now)
-            known = _by_identity(connection, identity.issuer, identity.subject)
+            known = _find_user(connection, *_has_identity(issuer, subject))
             if known is not None:
-                raise Conflict("identity", f"who signs in so is {known.name} here")
-            made = User(name, identity.issuer, identity.subject, granted=frozenset(granted), first_seen=now)
-            connection.execute(insert(users).values(**row_of(made)))
-            return made
+                raise Conflict("identity", f"belongs to the user {known.name}")
+            return _add_user(
+                connection, User(name, issuer, subject, granted=frozenset(granted), first_seen=now)
+            )
 
     def get(self, name: str) -> User:
-        """One user.
+        """Return one user.
 
         :raises NotFound: if no user has this name.
         """
@@ -167,13 +121,13 @@ class Users:
             return read_user(connection, name)
 
     def list(self, after: str = "", limit: int | None = None) -> tuple[User, ...]:
-        """Users by name.
+        """Return users by name.
 
         :param after: only those whose names come after this one.
         """
         query = select(users).where(users.c.name > after).order_by(users.c.name).limit(limit)
         with self._store.reading() as connection:
-            return tuple(user_of(row) for row in connection.execute(query))
+            return tuple(read_row(User, row._mapping) for row in connection.execute(query))
 
     def change(
         self,
@@ -186,74 +140,54 @@ class Users:
     ) -> User:
         """Set what a local administrator decides; None leaves it as it is.
 
-        To disable somebody ends their sessions, also for when they are enabled again.
+        To disable a user ends their sessions, also for the time when they are enabled again.
 
         :raises NotFound: if no user has this name.
         """
         with self._store.writing() as connection:
             user = read_user(connection, name)
-            after = replace(
-                user,
-                granted=user.granted if granted is None else frozenset(granted),
-                removed=user.removed if removed is None else frozenset(removed),
-                disabled=_disabled(user, disabled, now),
-            )
-            connection.execute(update(users).where(users.c.name == name).values(**row_of(after)))
-            if after.disabled is not None:
+            if granted is not None:
+                user = replace(user, granted=frozenset(granted))
+            if removed is not None:
+                user = replace(user, removed=frozenset(removed))
+            if disabled is not None and disabled != (user.disabled is not None):
+                user = replace(user, disabled=now if disabled else None)
+            if user.disabled is not None:
                 connection.execute(delete(sessions).where(sessions.c.owner == name))
-            return after
-
-
-def _disabled(user: User, wanted: bool | None, now: float) -> float | None:
-    if wanted is None or (wanted and user.disabled is not None):
-        return user.disabled
-    return now if wanted else None
+            return _update_user(connection, user)
 
 
 def read_user(connection: Connection, name: str) -> User:
-    """One user.
+    """Return one user.
 
     :raises NotFound: if no user has this name.
     """
-    row = None
-    if "\0" not in name:  # PostgreSQL refuses NUL in a text.
-        row = connection.execute(select(users).where(users.c.name == name)).one_or_none()
-    if row is None:
+    # PostgreSQL refuses NUL in a text.
+    user = None if "\0" in name else _find_user(connection, users.c.name == name)
+    if user is None:
         raise NotFound("user", name)
-    return user_of(row)
-
-
-def read_users(connection: Connection, names: Collection[str]) -> dict[str, User]:
-    """Users by name, of those that somebody has."""
-    rows = connection.execute(select(users).where(users.c.name.in_(names)))
-    return {row.name: user_of(row) for row in rows}
+    return user
 
 
 def seen_now(name: str, now: float) -> Update:
-    """What writes down that a user is here, by whichever way; for :meth:`AccessStore.touch`."""
+    """Return the statement that records the presence of a user; for :meth:`AccessStore.touch`."""
     return update(users).where(users.c.name == name).values(last_seen=now)
 
 
-def make_named(connection: Connection, name: str, granted: Collection[str], now: float) -> User:
-    """Return the user of this name; create it with these roles if it is missing.
-
-    :raises Conflict: for a name that would be mistaken for another.
-    """
-    alike = connection.execute(select(users).where(users.c.key == name_key(name))).one_or_none()
-    if alike is not None and alike.name != name:
-        raise Conflict("name", f"{name} would be mistaken for {alike.name}")
-    if alike is not None:
-        return user_of(alike)
-    made = User(name, LOCAL, name, granted=frozenset(granted), first_seen=now)
-    connection.execute(insert(users).values(**row_of(made)))
-    return made
+def _has_identity(issuer: str, subject: str) -> tuple[ColumnElement[bool], ...]:
+    return users.c.issuer == issuer, users.c.subject == subject
 
 
-def _by_identity(connection: Connection, issuer: str, subject: str) -> User | None:
-    same = (users.c.issuer == issuer) & (users.c.subject == subject)
-    row = connection.execute(select(users).where(same)).one_or_none()
-    return None if row is None else user_of(row)
+def _find_user(connection: Connection, *conditions: ColumnElement[bool]) -> User | None:
+    row = connection.execute(select(users).where(*conditions)).one_or_none()
+    return None if row is None else read_row(User, row._mapping)
 
 
-def _keys(connection: Connection) -> frozenset[str]:
-    return frozenset(connection.execute(select(users.c.key)).scalars())
+def _add_user(connection: Connection, user: User) -> User:
+    connection.execute(insert(users), {**to_json(user), "key": name_key(user.name)})
+    return user
+
+
+def _update_user(connection: Connection, user: User) -> User:
+    connection.execute(update(users).where(users.c.name == user.name).values(**to_json(user)))
+    return user

@@ -13,8 +13,6 @@ from adon.access.user_names import UserIdentity
 from adon.errors import Conflict, Forbidden, InvalidInput, NotAuthenticated, NotFound, Unavailable
 from adon.store.access.access import Access
 from adon.store.access.audit import Wanted
-from adon.store.access.database import AccessStore
-from adon.store.access.tokens import Tokens
 from tests.support.refusals import refused
 
 NOW = 2000.0
@@ -154,9 +152,8 @@ def test_who_only_has_a_token_has_been_seen(access: Access) -> None:
 def test_that_its_use_cannot_be_written_down_keeps_nobody_out(access: Access, access_url: str) -> None:
     text, token = create_token("ann", NOW)
     access.tokens.save(token)
-    reader = AccessStore.open(access_url, read_only=True)
-    assert Tokens(reader).authenticate(text, NOW).name == "ann"
-    reader.close()
+    with Access.open(access_url, read_only=True) as reader:
+        assert reader.tokens.authenticate(text, NOW).name == "ann"
     assert access.tokens.get(token.id).used is None
 
 
