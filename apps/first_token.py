@@ -28,7 +28,7 @@ def first_token(url: str, to_file: Path | None, pages: str) -> None:
         if access.tokens.count():
             return
         now = time.time()
-        access.users.named(ADMIN, (Role.ADMIN,), now)
+        access.users.ensure(ADMIN, (Role.ADMIN,), now)
         text, token = create_token(ADMIN, now, label="made at the first start")
         # Where it goes comes first: a token that is saved and shown to nobody could never be had again.
         if to_file is not None:

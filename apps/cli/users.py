@@ -197,7 +197,7 @@ def _change_here(
     with opened(data, store) as access:
 
         def act() -> Any:
-            user = access.users.named(name, given, now) if make else access.users.get(name)
+            user = access.users.ensure(name, given, now) if make else access.users.get(name)
             granted, removed = (user.granted | given) - taken, (user.removed | taken) - given
             return access.users.change(name, now, granted=granted, removed=removed)
 

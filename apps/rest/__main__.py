@@ -131,7 +131,7 @@ def _serve(options: argparse.Namespace) -> int:
             proxies=[*map(str, where.web_proxies)],
             most=where.web_limits.connections,
             most_each=where.web_limits.connections_per_address,
-            standing=lambda ids: services.access.tokens.standing(ids, services.clock()),
+            standing=lambda ids: services.access.tokens.list_actors(ids, services.clock()),
         )
         settle()
         log.info("event=web.listening host=%s port=%d", *listener.getsockname()[:2])

@@ -171,7 +171,7 @@ _READERS = {
     "subscription": Reader(_subscription, lambda _, subscription: subscription.owner),
     "token": Reader(lambda parts, name: parts.access.tokens.get(name), lambda _, token: token.owner),
     "session": Reader(
-        lambda parts, name: parts.access.sessions.one(name, parts.clock()),
+        lambda parts, name: parts.access.sessions.find(name, parts.clock()),
         lambda _, session: session.actor.name,
     ),
     "user": Reader(lambda parts, name: parts.access.users.get(name), lambda _, user: user.name),

@@ -60,7 +60,7 @@ def begin() -> Response | None:
         content_of(request.get_json() if request.is_json else {}),
     )
     parts = services()
-    kept = parts.access.answers.remembered(asked, parts.clock())
+    kept = parts.access.answers.claim(asked, parts.clock())
     if kept is None:
         g.repeatable = asked
         return None

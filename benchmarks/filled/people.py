@@ -40,7 +40,7 @@ def fill(file: Path, began: float, ended: float, chance: random.Random) -> tuple
             access.users.add(check_name(name), (role,), began)
             text, kept = create_token(name, began, label="laptop")
             access.tokens.save(kept)
-            access.sessions.begin(Actor(name, frozenset({role}), via="openid"), "openid", ended)
+            access.sessions.start(Actor(name, frozenset({role}), via="openid"), "openid", ended)
             if role == "admin":
                 tokens.append(text)
         access.audit.append(list(_audited(began, ended, chance)), durable=False)

@@ -171,7 +171,7 @@ def _spare_token(world: World, owner: str) -> str:
 
 def _spare_session(world: World, owner: str) -> str:
     """A session at a browser that nobody has open here."""
-    cookie = world.access.sessions.begin(Actor(owner, frozenset(), via="oidc"), "oidc", NOW)
+    cookie = world.access.sessions.start(Actor(owner, frozenset(), via="oidc"), "oidc", NOW)
     return digest_of(cookie)[:12]
 
 

@@ -58,7 +58,7 @@ def web(folder: Path) -> Iterator[Web]:
     make_database(url, ACCESS)
     with Access.open(url) as access:
         for role in ("performance_engineer", "admin", "researcher", "operator", "auditor"):
-            access.users.named(role, [role], time.time())
+            access.users.ensure(role, [role], time.time())
             tokens[role], saved = create_token(role, time.time())
             access.tokens.save(saved)
     config = folder / "network.yaml"

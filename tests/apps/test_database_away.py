@@ -73,7 +73,7 @@ def test_a_full_disk_ends_the_controller_before_a_switch_hears_of_the_flow(
     url = access_url(controller.folder, controller.url)
     make_database(url, ACCESS)
     with Access.open(url) as access:
-        access.users.named("ann", ["admin"], time.time())
+        access.users.ensure("ann", ["admin"], time.time())
         access.tokens.save(saved)
     with controller.client() as link:
         prepare(link)

@@ -31,7 +31,7 @@ THEN = Actor("ann", frozenset({"researcher", "auditor"}), frozenset({"soybean"})
 def kept(tmp_path: Path) -> Iterator[Access]:
     make_database(access_url(tmp_path, None), ACCESS)
     with Access.open(access_url(tmp_path, None)) as access:
-        access.users.named("ann", ["researcher", "operator"], 0.0)
+        access.users.ensure("ann", ["researcher", "operator"], 0.0)
         yield access
 
 
@@ -75,7 +75,7 @@ def test_an_alarm_goes_to_who_may_come_in_and_to_nobody_else(
     kept: Access, owners: Owners, tmp_path: Path
 ) -> None:
     """Everything between an alarm and those who have subscribed, as the collector puts it together."""
-    kept.users.named("bob", ["researcher"], 0.0)
+    kept.users.ensure("bob", ["researcher"], 0.0)
     kept.users.change("ann", 1.0, disabled=True)
     receiver, readers = WebhookReceiver(), Readers(Policy(), owners.now)
     target = f"http://127.0.0.1:{receiver.port}/of-"

@@ -98,11 +98,11 @@ def test_users_come_by_name_and_in_pages(world):
 
 def test_what_an_administrator_says_wins_over_the_rules(world):
     identity = UserIdentity("bob", "https://idp.example.edu", "7")
-    world.access.users.signed_in(identity, ["researcher", "operator"], NOW)
+    world.access.users.sign_in(identity, ["researcher", "operator"], NOW)
     change = {"granted": ["auditor"], "removed": ["operator"]}
     after = world.ask("PATCH", "/users/bob", json=change).json
     assert after["roles"] == ["auditor", "researcher"]
-    world.access.users.signed_in(identity, ["operator"], NOW)
+    world.access.users.sign_in(identity, ["operator"], NOW)
     assert world.ask("GET", "/users/bob").json["roles"] == ["auditor"]
     line = audit_entries(world, action="user.change")[0]
     assert {"auditor;", "operator"} <= {*line["detail"].split()}

@@ -131,7 +131,7 @@ def make_admin(url: str) -> str:
     make_database(url, ACCESS)
     text, token = create_token("ann", time.time())
     with Access.open(url) as access:
-        access.users.named("ann", ["admin"], time.time())
+        access.users.ensure("ann", ["admin"], time.time())
         access.tokens.save(token)
     return text
 

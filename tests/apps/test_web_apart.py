@@ -47,7 +47,7 @@ class Web:
         users = access_url(folder, None)
         make_database(users, ACCESS)
         with Access.open(users) as opened:
-            opened.users.named("admin", ["admin"], 0.0)
+            opened.users.ensure("admin", ["admin"], 0.0)
             self.token, kept = create_token("admin", 0.0)
             opened.tokens.save(kept)
         self.process = self.start()

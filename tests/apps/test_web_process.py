@@ -88,7 +88,7 @@ class Web:
         eventually(self.listens, "the web side does not answer")
 
     def token(self, name: str, *roles: str) -> str:
-        self.access.users.named(name, roles, time.time())
+        self.access.users.ensure(name, roles, time.time())
         text, kept = create_token(name, time.time())
         self.access.tokens.save(kept)
         return text

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.integration
 
 def test_it_says_so_asks_for_nothing_more_and_leads_back(world: World, browse: Callable[..., Page]) -> None:
     page = browse("/flows?state=queued")
-    world.access.sessions.end_of("admin")
+    world.access.sessions.end_all("admin")
     told = page.locator(".session-over")
     expect(told).to_contain_text("Your session has ended", timeout=15_000)
     asked: list[str] = []

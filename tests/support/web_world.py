@@ -137,7 +137,7 @@ def seed_of(empty: Path) -> Seed:
 
 def token_of(access: Access, name: str, *roles: str, **more: Any) -> str:
     """A token of a user who is made if need be."""
-    access.users.named(name, roles, NOW)
+    access.users.ensure(name, roles, NOW)
     text, kept = create_token(name, NOW, **more)
     access.tokens.save(kept)
     return text
@@ -338,7 +338,7 @@ class World:
             self.app,
             self.stream,
             rates=parts.rates,
-            standing=lambda ids: parts.access.tokens.standing(ids, parts.clock()),
+            standing=lambda ids: parts.access.tokens.list_actors(ids, parts.clock()),
             **more,
         )
         thread = threading.Thread(target=server.serve_on, args=(listener,), daemon=True)

@@ -3,11 +3,11 @@
 ::
 
     request = Request("POST", path, key, actor.name, body)
-    kept = answers.remembered(request, now)     # the answer to be given again; None: do it
+    kept = answers.claim(request, now)     # the answer to be given again; None: do it
     ...                                         # carry it out
     answers.keep(request, answer, now)          # or answers.forget(request), so that it may be tried again
 
-``remembered`` returns None to one caller, which then owns the key: a second request before its end is a
+``claim`` returns None to one caller, which then owns the key: a second request before its end is a
 Conflict, not a second flow.  A claim without a result (the process was killed) is free again after
 :data:`CLAIM_S`.  An answer that holds a secret (a new token) must not be kept.
 """
@@ -65,20 +65,20 @@ class Answers:
     def __init__(self, store: AccessStore) -> None:
         self._store = store
 
-    def remembered(self, request: Request, now: float) -> Answer | None:
+    def claim(self, request: Request, now: float) -> Answer | None:
         """What was answered to this request; None if it has not been carried out, and is to be now.
 
         :raises InvalidInput: if the key was used with another request.
         :raises Conflict: if this request is being carried out.
         """
         try:
-            return self._remembered(request, now)
+            return self._claim(request, now)
         except Unavailable as error:
             if is_clash(error):
                 raise _busy(request) from error
             raise
 
-    def _remembered(self, request: Request, now: float) -> Answer | None:
+    def _claim(self, request: Request, now: float) -> Answer | None:
         mine = (answers.c.actor == request.actor) & (answers.c.key == request.key)
         with self._store.writing() as connection:
             row = connection.execute(select(answers).where(mine)).one_or_none()
@@ -96,7 +96,7 @@ class Answers:
             return Answer(row.status, bytes(row.body), dict(row.headers))
 
     def keep(self, request: Request, answer: Answer, now: float) -> None:
-        """Keep what was answered to a request that :meth:`remembered` did not know."""
+        """Keep what was answered to a request that :meth:`claim` did not know."""
         if len(answer.body) > LONGEST:
             self.forget(request)
             return

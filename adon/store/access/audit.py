@@ -26,7 +26,7 @@ _CHUNK = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class AuditFilter:
     """Filter of lines; None narrows nothing.
 
     :param since: seconds since the epoch, and ``until``, not itself included.
@@ -67,7 +67,7 @@ class Audit:
             else:
                 connection.execute(update(audit_head).values(**values))
 
-    def lines(self, wanted: Wanted, limit: int) -> tuple[ChainedEntry, ...]:
+    def lines(self, wanted: AuditFilter, limit: int) -> tuple[ChainedEntry, ...]:
         """Lines, the newest first; the oldest first where ``after`` is given.
 
         :raises ValueError: for a row that cannot be a line: somebody changed it.
@@ -80,7 +80,7 @@ class Audit:
     def all(self) -> Iterator[ChainedEntry]:
         """Every line, the oldest first; read in pieces, so that there may be millions."""
         number = 0
-        while lines := self.lines(Wanted(after=number), _CHUNK):
+        while lines := self.lines(AuditFilter(after=number), _CHUNK):
             yield from lines
             number = lines[-1].number
 
@@ -113,7 +113,7 @@ def _last(connection: Connection) -> ChainedEntry | None:
     return None if row is None else ChainedEntry.of(row)
 
 
-def _conditions(wanted: Wanted) -> list[ColumnElement[bool]]:
+def _conditions(wanted: AuditFilter) -> list[ColumnElement[bool]]:
     return where(
         (audit.c.actor, eq, None if wanted.actor is None else clean_text(wanted.actor, 200)),
         (audit.c.action, eq, None if wanted.action is None else clean_text(wanted.action, 64)),

@@ -2,15 +2,15 @@
 
 ::
 
-    cookie = sessions.begin(actor, "oidc", now)      # the cookie's value, known to the browser only
+    cookie = sessions.start(actor, "oidc", now)      # the cookie's value, known to the browser only
     session = sessions.get(cookie, now)              # None: sign in (again)
     session.actor                                    # with the roles and groups of now
     session.proves(form["csrf"])                     # whether a form came from a page of this session
     sessions.end(cookie)                             # signed out: the cookie proves nothing from now on
 
 The database has the SHA-256 of the cookie: a reader of the database cannot use it.  A session ends when it
-was not used for a while, at the end of its lifetime, at sign-out, when its user is disabled, and when the token
-that it began with is revoked or expires.
+was not used for a while, at the end of its lifetime, at sign-out, when its user is disabled, and when the
+token that it began with is revoked or expires.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class Sessions:
         self.idle = idle
         self.lifetime = lifetime
 
-    def begin(self, actor: Actor, how: str, now: float, extra: Mapping[str, str] | None = None) -> str:
+    def start(self, actor: Actor, how: str, now: float, extra: Mapping[str, str] | None = None) -> str:
         """Add a session of a known user; return the value for its cookie.
 
         :param actor: if a token proved it (``via`` is ``token``), the session ends with that token.
@@ -122,7 +122,7 @@ class Sessions:
             self._store.touch(used, seen_now(found.actor.name, now))
         return found
 
-    def one(self, identifier: str, now: float) -> Session:
+    def find(self, identifier: str, now: float) -> Session:
         """Return the valid session of this id.
 
         :raises NotFound: if there is none.
@@ -151,7 +151,7 @@ class Sessions:
             with self._store.writing() as connection:
                 connection.execute(delete(sessions).where(sessions.c.digest == digest_of(cookie)))
 
-    def end_of(self, owner: str, identifier: str | None = None, but: str | None = None) -> int:
+    def end_all(self, owner: str, identifier: str | None = None, but: str | None = None) -> int:
         """End a user's sessions, or one of them; return their number.
 
         :param but: the id of one that continues.

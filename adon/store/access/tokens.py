@@ -58,7 +58,7 @@ class Tokens:
             self._store.touch(used, seen_now(owner.name, now))
         return owner.actor("token", token.id, token)
 
-    def standing(self, identifiers: Collection[str], now: float) -> dict[str, Actor]:
+    def list_actors(self, identifiers: Collection[str], now: float) -> dict[str, Actor]:
         """Return the actors that tokens of these ids prove now; invalid tokens are left out."""
         query = select(tokens, users).join(users, users.c.name == tokens.c.owner)
         with self._store.reading() as connection:

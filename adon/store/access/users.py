@@ -28,7 +28,7 @@ class Users:
     def __init__(self, store: AccessStore) -> None:
         self._store = store
 
-    def signed_in(
+    def sign_in(
         self,
         identity: UserIdentity,
         roles: Iterable[str],
@@ -74,7 +74,7 @@ class Users:
                 connection, User(name, identity.issuer, identity.subject, first_seen=now, **news)
             )
 
-    def named(self, name: str, granted: Collection[str], now: float) -> User:
+    def ensure(self, name: str, granted: Collection[str], now: float) -> User:
         """Return the user of this name; create it with these roles if it is missing.
 
         :raises InvalidInput: for an invalid name.

@@ -27,13 +27,13 @@ def begin(response: Response, actor: Actor, how: str, extra: Mapping[str, str] |
     """Sign somebody in at this browser; whoever was signed in there before is not any more.
 
     :param how: the way of signing in (``token``, ``oidc``, ``shibboleth``).
-    :param extra: see :meth:`adon.store.access.sessions.Sessions.begin`.
+    :param extra: see :meth:`adon.store.access.sessions.Sessions.start`.
     :raises NotFound: for an actor who is no user.
     """
     parts = services()
     kept = parts.access.sessions
     kept.end(_presented())
-    cookie = kept.begin(actor, how, parts.clock(), {**_where(), **(extra or {})})
+    cookie = kept.start(actor, how, parts.clock(), {**_where(), **(extra or {})})
     request_audit.note("session.begin", actor, detail=f"by {how}")
     response.set_cookie(
         _name(),

@@ -228,7 +228,7 @@ def _from_proxy(target: str) -> AnyResponse:
 
 def _let_in(name: str, assertion: Assertion, how: How, target: str) -> AnyResponse:
     admitted = ways().admit(name, assertion)
-    actor = services().access.users.signed_in(
+    actor = services().access.users.sign_in(
         admitted.named,
         admitted.roles,
         ways().clock(),

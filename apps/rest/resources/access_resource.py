@@ -31,7 +31,7 @@ from adon.api.access import (
 )
 from adon.api.base import InOrder
 from adon.errors import Conflict, Forbidden, InvalidInput, Unavailable
-from adon.store.access.audit import Wanted
+from adon.store.access.audit import AuditFilter
 from adon.store.access.sessions import Session
 from adon.values import Role
 from apps.rest import request_audit
@@ -246,7 +246,7 @@ def list_sessions(query: CredentialQuery) -> SessionList:
 
 def _listed(owner: str | None, query: CredentialQuery) -> SessionList:
     kept, now = services().access.sessions, services().clock()
-    before = None if query.before is None else kept.one(query.before, now)
+    before = None if query.before is None else kept.find(query.before, now)
     found = kept.list(now, owner, before, query.limit + 1)
     shown, following = page(found, query.limit, lambda one: one.id)
     return SessionList(items=[_shown(one) for one in shown], next=following)
@@ -275,7 +275,7 @@ def end_session(session: Session) -> SessionEndView:
     """End one browser session."""
     owner = session.actor.name
     request_audit.explain(f"session {session.id} of {owner}")
-    return SessionEndView(ended=services().access.sessions.end_of(owner, session.id))
+    return SessionEndView(ended=services().access.sessions.end_all(owner, session.id))
 
 
 @handles(routes.END_SESSIONS)
@@ -285,7 +285,7 @@ def end_sessions(query: OwnerQuery) -> SessionEndView:
     check(Action.SESSION_END, owner)
     services().access.users.get(owner)
     check_if_match(_listed(owner, CredentialQuery()))
-    ended = services().access.sessions.end_of(owner, but=_asking())
+    ended = services().access.sessions.end_all(owner, but=_asking())
     request_audit.explain(f"{ended} sessions of {owner}")
     return SessionEndView(ended=ended)
 
@@ -302,7 +302,7 @@ def list_audit(query: AuditQuery) -> AuditList:
     if query.before is not None and query.after is not None:
         raise InvalidInput.of("after", "contradicts before; write only one of both")
     audit = services().access.audit
-    wanted = Wanted(
+    wanted = AuditFilter(
         query.actor, query.action, query.outcome, query.since, query.until, query.before, query.after
     )
     head = audit.head()

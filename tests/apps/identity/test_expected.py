@@ -61,7 +61,7 @@ def test_without_an_identity_the_name_is_somebody_else_s(shibboleth: World) -> N
 def test_a_party_s_own_identifier(world: World) -> None:
     identity = {"issuer": PARTY, "subject": "248289"}
     assert world.ask("POST", "/users", json={"name": "ann", "identity": identity}).status_code == 201
-    actor = world.access.users.signed_in(UserIdentity("x", PARTY, "248289"), ["auditor"], NOW)
+    actor = world.access.users.sign_in(UserIdentity("x", PARTY, "248289"), ["auditor"], NOW)
     assert (actor.name, actor.roles) == ("ann", {"auditor"})
 
 

@@ -42,5 +42,5 @@ def access_url(server_url: str | None, request: pytest.FixtureRequest, tmp_path:
 @pytest.fixture
 def access(access_url: str) -> Iterator[Access]:
     with Access.open(access_url, idle=600.0, lifetime=3600.0) as opened:
-        opened.users.named("ann", ["researcher"], 1000.0)
+        opened.users.ensure("ann", ["researcher"], 1000.0)
         yield opened

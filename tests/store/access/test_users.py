@@ -12,7 +12,7 @@ from adon.access.identity import create_token
 from adon.access.user_names import UserIdentity
 from adon.errors import Conflict, Forbidden, InvalidInput, NotAuthenticated, NotFound, Unavailable
 from adon.store.access.access import Access
-from adon.store.access.audit import Wanted
+from adon.store.access.audit import AuditFilter
 from tests.support.refusals import refused
 
 NOW = 2000.0
@@ -34,8 +34,8 @@ def execute(url: str, *statements: str) -> None:
 
 
 def test_who_signs_in_again_is_the_same_whatever_they_are_called_now(access: Access) -> None:
-    first = access.users.signed_in(UserIdentity("bob", IDP, "7"), ["researcher"], NOW)
-    second = access.users.signed_in(
+    first = access.users.sign_in(UserIdentity("bob", IDP, "7"), ["researcher"], NOW)
+    second = access.users.sign_in(
         UserIdentity("robert", IDP, "7"), ["operator"], NOW + 1, groups=frozenset("g"), display="Robert"
     )
     assert (first.name, second.name) == ("bob", "bob")
@@ -45,29 +45,29 @@ def test_who_signs_in_again_is_the_same_whatever_they_are_called_now(access: Acc
 
 
 def test_two_who_are_called_alike_are_two(access: Access) -> None:
-    one = access.users.signed_in(UserIdentity("Ann", IDP, "7"), ["admin"], NOW)
+    one = access.users.sign_in(UserIdentity("Ann", IDP, "7"), ["admin"], NOW)
     assert one.name == "Ann-2"
     assert access.users.get("ann").roles == {"researcher"}
-    other = access.users.signed_in(UserIdentity("bob", "https://other.edu", "7"), [], NOW)
+    other = access.users.sign_in(UserIdentity("bob", "https://other.edu", "7"), [], NOW)
     assert other.name == "bob"
 
 
 def test_who_is_disabled_does_not_come_in(access: Access) -> None:
     identity = UserIdentity("bob", IDP, "7")
-    access.users.signed_in(identity, ["researcher"], NOW)
+    access.users.sign_in(identity, ["researcher"], NOW)
     access.users.change("bob", NOW, disabled=True)
     with pytest.raises(Forbidden):
-        access.users.signed_in(identity, ["admin"], NOW)
+        access.users.sign_in(identity, ["admin"], NOW)
 
 
 def test_no_issuer_is_this_machine(access: Access) -> None:
     with pytest.raises(Forbidden, match="local"):
-        access.users.signed_in(UserIdentity("ann", "local", "ann"), ["admin"], NOW)
+        access.users.sign_in(UserIdentity("ann", "local", "ann"), ["admin"], NOW)
     assert access.users.get("ann").roles == {"researcher"}
 
 
 def test_what_is_shown_of_somebody_plays_no_tricks(access: Access) -> None:
-    access.users.signed_in(UserIdentity("bob", IDP, "7"), [], NOW, display="Bob\u202e\nx")
+    access.users.sign_in(UserIdentity("bob", IDP, "7"), [], NOW, display="Bob\u202e\nx")
     assert access.users.get("bob").display == "Bob\\u202e\\u000ax"
 
 
@@ -76,7 +76,7 @@ def test_many_at_once_get_names_of_their_own(access: Access) -> None:
 
     def come(number: int) -> None:
         identity = UserIdentity("bob", IDP, str(number))
-        names.append(access.users.signed_in(identity, [], NOW).name)
+        names.append(access.users.sign_in(identity, [], NOW).name)
 
     threads = [threading.Thread(target=come, args=(number,)) for number in range(6)]
     for thread in threads:
@@ -88,9 +88,9 @@ def test_many_at_once_get_names_of_their_own(access: Access) -> None:
 
 def test_names_that_cannot_be(access: Access) -> None:
     with refused(Conflict, field="name"):
-        access.users.named("ANN", [], NOW)
+        access.users.ensure("ANN", [], NOW)
     with pytest.raises(InvalidInput):
-        access.users.named("a\u200bb", [], NOW)
+        access.users.ensure("a\u200bb", [], NOW)
     for name in ("nobody", "a\x00b"):
         with pytest.raises(NotFound):
             access.users.get(name)
@@ -143,7 +143,7 @@ def test_when_it_was_last_used_is_kept_to_the_minute(access: Access) -> None:
 def test_who_only_has_a_token_has_been_seen(access: Access) -> None:
     text, token = create_token("ann", NOW)
     access.tokens.save(token)
-    access.users.named("ben", [], NOW)
+    access.users.ensure("ben", [], NOW)
     access.tokens.authenticate(text, NOW + 5)
     assert access.users.get("ann").last_seen == NOW + 5
     assert access.users.get("ben").last_seen is None
@@ -213,10 +213,10 @@ def test_lines_are_found_as_they_were_written(access: Access) -> None:
     odd = ENTRY.sanitise()
     access.audit.append([odd])
     access.audit.append([AuditEntry(NOW + 0.1, "b\x00b", "", "", "x", "", "", Outcome.DONE, 0, "\ud800")])
-    newest, oldest = access.audit.lines(Wanted(), 10)
+    newest, oldest = access.audit.lines(AuditFilter(), 10)
     assert oldest.entry == odd
-    assert access.audit.lines(Wanted(actor="b\x00b"), 10) == (newest,)
-    assert access.audit.lines(Wanted(until=NOW + 0.1), 10) == (oldest,)
+    assert access.audit.lines(AuditFilter(actor="b\x00b"), 10) == (newest,)
+    assert access.audit.lines(AuditFilter(until=NOW + 0.1), 10) == (oldest,)
     assert access.audit.verify().problem is None
 
 
