@@ -83,7 +83,6 @@ def _decision_columns(decision: Decision) -> dict[str, object]:
         "flow": int(decision.flow.removeprefix("f-")),
         "at": decision.at,
         "outcome": decision.outcome.value,
-        "digest": decision.digest(),
         "template": decision.template,
         "path": decision.path,
         "site": decision.compute_site,

@@ -9,9 +9,9 @@ SQLite is the default.  Its settings, and why:
 - ``foreign_keys=ON``: SQLite does not check them otherwise.
 - ``busy_timeout``: another process's short write (a token made on the command line) is waited for.
 
-The driver's own idea of when a transaction begins is switched off, since it begins one too late for
-reads and never for DDL: we say BEGIN ourselves, and BEGIN IMMEDIATE where we mean to write, so that a
-second writer waits at the door instead of failing in the middle.
+The driver starts no transactions of its own, because it starts them too late for reads and never for DDL.
+A transaction that will write starts with BEGIN IMMEDIATE, so that a second writer waits at the start instead
+of failing in the middle.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ DURABLE = "adon_durable"
 """The execution option that says whether its commit waits for the disk; it does without."""
 
 POSTGRESQL = ("postgresql", "postgres")
-"""How PostgreSQL's own programs call it; without a driver's name SQLAlchemy would look for psycopg2."""
+"""The names in URLs of PostgreSQL's own programs, for which SQLAlchemy would look for psycopg2."""
 
 
 def parse_url(url: str) -> URL:
-    """The database's URL: ``sqlite:////var/lib/adon/adon.db`` or ``postgresql://host/adon``.
+    """Return the URL of a database: ``sqlite:////var/lib/adon/adon.db`` or ``postgresql://host/adon``.
 
     PostgreSQL is reached by psycopg, whichever of its usual names the URL has.
 
@@ -61,12 +61,12 @@ def parse_url(url: str) -> URL:
 
 
 def shown(url: URL) -> str:
-    """The URL for messages, without its password."""
+    """Return the URL for messages, without its password."""
     return url.render_as_string(hide_password=True)
 
 
 def open_engine(url: URL, *, read_only: bool) -> Engine:
-    """An engine with the settings of this module.
+    """Return an engine with the settings of this module.
 
     :raises InvalidInput: if the database's driver is not installed.
     """

@@ -65,7 +65,7 @@ def _flow_columns(flow: Flow) -> dict[str, object]:
         "destination": flow.request.destination,
         "path": flow.path,
         "submitted_at": flow.submitted_at,
-        "sought": "\n".join(texts).casefold(),
+        "search_text": "\n".join(texts).casefold(),
     }
 
 
@@ -215,5 +215,5 @@ def _is_end(source: ColumnElement[str], host: str) -> ColumnElement[bool]:
 
 def _has_text(number: ColumnElement[int], text: str) -> ColumnElement[bool]:
     # Apart from the bodies: SQLite finds these numbers in an index that holds nothing else.
-    found = _SEARCHED.c.sought.contains(text.casefold(), autoescape=True)
+    found = _SEARCHED.c.search_text.contains(text.casefold(), autoescape=True)
     return number.in_(select(_SEARCHED.c.number).where(found))

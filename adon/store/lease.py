@@ -1,21 +1,20 @@
-"""The lease: of several controllers that share a database, which one is the active one.
+"""The lease of the active controller, among several that share a database.
 
 One row: holder, generation, expiry.  The clock is the database's, so that the controllers' own clocks need
-not agree.  Taking, renewing and giving back are one statement each, so two that try at once cannot both
-succeed.  Leases after Gray and Cheriton, "Leases: an efficient fault-tolerant mechanism" (SOSP 1989); the
-generation is what others call a fencing token, and goes to switches as OpenFlow's ``generation_id``
-(1.3.5, 6.3.6).
+not agree.  To take, to renew and to give back is one statement each, so two that try at the same time cannot
+both succeed.  Leases after Gray and Cheriton, "Leases: an efficient fault-tolerant mechanism" (SOSP 1989).
+The generation is a fencing token, and goes to switches as OpenFlow's ``generation_id`` (1.3.5, 6.3.6).
 
 Two promises:
 
-- **A stale holder writes nothing.**  Every transaction of a fenced store first looks at the row, under a
-  lock that a taker must wait for (:func:`check`): whatever its successor reads is all there will be.
+- **A stale holder writes nothing.**  Every transaction of a fenced store first reads the row under a lock
+  that a taker must wait for (:func:`check`), so its successor reads all of its writes.
 - **Generations only grow**, over restarts, too, and over a database that was made anew or restored from a
   copy: the next one is the last plus one, or the microseconds since the epoch if that is more.  Switches
   remember the largest they have seen and would refuse a smaller one for ever; and two controllers that
   share no database by mistake do not get the same one.
 
-A holder never takes its own running lease again: a name says who it is, not that its last process is dead.
+A holder never takes its own running lease again: its last process may still run.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ def check_shared(url: str) -> None:
 
 
 class LeaseLost(Unavailable):
-    """Another controller has taken over, or may have by now: nothing was written, nothing more may be."""
+    """Another controller has taken over, or may have: nothing was written, and nothing more may be."""
 
     code = "lease-lost"
     title = "Not the active controller"
@@ -56,9 +55,9 @@ class LeaseLost(Unavailable):
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """A lease as it was got.
+    """A lease of this process.
 
-    :param generation: grows at every taking; 64 bits.
+    :param generation: grows each time that the lease is taken; 64 bits.
     """
 
     name: str
@@ -68,7 +67,7 @@ class Lease:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A lease as anybody may read it.
+    """The present or last holder of a lease.
 
     :param seconds: remaining time by the database's clock; 0 or less if the lease is free.
     """
@@ -79,7 +78,7 @@ class Held:
 
 
 class _Now(FunctionElement[float]):
-    """Seconds since the epoch by the database's clock: now, not when the transaction began."""
+    """Seconds since the epoch by the clock of the database, at the time of the statement."""
 
     type = Double()
     inherit_cache = True
@@ -96,7 +95,7 @@ def _now_sqlite(*_: Any, **__: Any) -> str:
 
 
 def take(connection: Connection, name: str, holder: str, seconds: float) -> Lease | None:
-    """Take a lease that is free or has run out, for so many seconds; None while somebody holds it."""
+    """Take a lease that is free or has run out, for so many seconds; None while it is held."""
     insert = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
     values = {"name": name, "holder": holder, "generation": _microseconds(), "expires": _Now() + seconds}
     following = leases.c.generation + 1
@@ -123,9 +122,9 @@ def _microseconds() -> Any:
 
 
 def renew(connection: Connection, lease: Lease, seconds: float) -> None:
-    """Let a lease run for so many seconds from now.
+    """Renew a lease for so many seconds from now.
 
-    :raises LeaseLost: if it has run out, whether or not somebody took it since.
+    :raises LeaseLost: if it has run out, whether or not another holder took it since.
     """
     renewed = update(leases).where(_runs(lease)).values(expires=_Now() + seconds)
     if connection.execute(renewed).rowcount != 1:
@@ -138,9 +137,9 @@ def give_back(connection: Connection, lease: Lease) -> None:
 
 
 def check(connection: Connection, lease: Lease) -> None:
-    """Verify that a lease is valid, and keep it until the transaction ends.
+    """Check that a lease is valid, and keep it until the transaction ends.
 
-    :raises LeaseLost: if it does not.
+    :raises LeaseLost: if it is not.
     """
     # FOR SHARE: a taker's UPDATE waits for our commit.  SQLite has one writer at a time anyway.
     if (

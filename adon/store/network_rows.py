@@ -139,7 +139,6 @@ def _rule_columns(entry: Entry) -> dict[str, object]:
         "dpid": dpid_text(entry.dpid),
         "owner": owner_of(entry),
         "cookie": _cookie(entry),
-        "priority": entry.priority if isinstance(entry, Rule) else 0,
         "body": encode_entry(entry),
     }
 

@@ -1,10 +1,8 @@
-"""The tables of the store, in SQLAlchemy's own words; no type here belongs to one database.
+"""Tables of the state database, in types that SQLite and PostgreSQL have.
 
-What people filter by has a column, everything else is in ``body`` as JSON
-(:func:`measurement.model.to_json`).
-Datapath ids, cookies and slots are text: they are 64-bit *unsigned*, which SQL integers are not.  Times
-are seconds since the epoch.  A change here needs a migration beside the others and a new
-:data:`SCHEMA_REVISION`; a test compares the two.
+Filters have columns of their own; ``body`` has the value as JSON (:func:`measurement.model.to_json`).
+Datapath ids, cookies and slots are text, because they are 64-bit *unsigned*, which SQL integers are not.
+Times are seconds since the epoch.  A change here needs a new revision in :data:`STATE`.
 """
 
 from __future__ import annotations
@@ -81,7 +79,7 @@ def run_after_create(table: Table, dialect: str | None, *statements: str) -> Non
 
 
 RowId = BigInteger().with_variant(Integer(), "sqlite")
-"""A key the database counts up; SQLite does so for its INTEGER only."""
+"""A key that the database counts up; SQLite does so only for its type INTEGER."""
 
 templates = Table(
     "templates",
@@ -92,7 +90,7 @@ templates = Table(
     Column("author", Text, nullable=False),
     Column("saved_at", Double, nullable=False),
 )
-"""Template versions; what is saved is never changed."""
+"""Template versions, which never change."""
 forbid_changes(templates, "a saved template version never changes")
 
 flows = Table(
@@ -107,10 +105,10 @@ flows = Table(
     Column("path", Text),
     Column("submitted_at", Double, nullable=False),
     Column("body", JSON, nullable=False),
-    Column("sought", Text, nullable=False, server_default=""),
+    Column("search_text", Text, nullable=False),
 )
-"""Every flow as it was last saved; ``sought`` is what a search for text looks through."""
-Index("ix_flows_sought", flows.c.number, flows.c.sought).ddl_if(dialect="sqlite")
+"""Every flow as last saved; ``search_text`` has the texts that a search looks through."""
+Index("ix_flows_search_text", flows.c.number, flows.c.search_text).ddl_if(dialect="sqlite")
 
 flow_history = Table(
     "flow_history",
@@ -123,23 +121,22 @@ flow_history = Table(
     Column("reason", Text, nullable=False),
     Column("cause", Text, nullable=False),
 )
-"""One row for each save that changed a flow's state, path or reason; rows are only ever added."""
+"""One row for each save that changed the state, path or reason of a flow; rows are only added."""
 
 decisions = Table(
     "decisions",
     metadata,
     Column("id", Text, primary_key=True),
-    # No foreign key: a decision may be saved before the flow it is about, in the same transaction.
+    # No foreign key: a decision may be saved before its flow in the same transaction.
     Column("flow", BigInteger, nullable=False),
     Column("at", Double, nullable=False),
     Column("outcome", String(16), nullable=False),
-    Column("digest", String(64), nullable=False),
     Column("body", JSON, nullable=False),
     Column("template", Text),
     Column("path", Text),
     Column("site", Text),
     Index("ix_decisions_flow_at", "flow", "at"),
-    # Holds all that a list filters by: bodies, a hundred times as large, are read for one page only.
+    # All columns of filters, so that bodies, a hundred times as large, are read for one page only.
     Index("ix_decisions_listed", "at", "id", "flow", "outcome", "template", "path", "site"),
 )
 """Decision records."""
@@ -151,13 +148,12 @@ rules = Table(
     Column("dpid", String(16), nullable=False, index=True),
     Column("owner", Text, nullable=False, index=True),
     Column("cookie", String(18), nullable=False),
-    Column("priority", Integer, nullable=False),
     Column("body", JSON, nullable=False),
     Column("state", String(16), nullable=False),
     Column("error", Text, nullable=False),
     Column("updated_at", Double, nullable=False),
 )
-"""Desired rules and how far they have come (R3); one per slot, as in a switch."""
+"""Desired rules and their states (R3); one per slot, as in a switch."""
 
 idempotency = Table(
     "idempotency",
@@ -168,7 +164,7 @@ idempotency = Table(
     Column("answer", JSON, nullable=False),
     Column("at", Double, nullable=False, index=True),
 )
-"""What was answered to a request that carried an Idempotency-Key."""
+"""Answers to requests with an Idempotency-Key."""
 
 leases = Table(
     "leases",
@@ -178,7 +174,7 @@ leases = Table(
     Column("generation", BigInteger, nullable=False),
     Column("expires", Double, nullable=False),
 )
-"""Who may act in a role of which there is one; ``expires`` is by the database's own clock."""
+"""Holders of roles that one process has at a time; ``expires`` is by the clock of the database."""
 
 documents = Table(
     "documents",
@@ -187,7 +183,7 @@ documents = Table(
     Column("body", JSON, nullable=False),
     Column("updated_at", Double, nullable=False),
 )
-"""What is kept as one value: the overlays' circuits, by the name ``circuits``."""
+"""Single values by name: the circuits of overlays."""
 
 maintenance = Table(
     "maintenance",
@@ -196,7 +192,7 @@ maintenance = Table(
     Column("ends", Double, nullable=False, index=True),
     Column("body", JSON, nullable=False),
 )
-"""Maintenance windows, those that are over and those that were cancelled too."""
+"""Maintenance windows, also past and cancelled ones."""
 
 jobs = Table(
     "jobs",
@@ -207,7 +203,7 @@ jobs = Table(
     Column("state", String(16), nullable=False, index=True),
     Column("body", JSON, nullable=False),
 )
-"""Jobs at compute sites, each as last saved, with what became of it."""
+"""Jobs at compute sites, each as last saved."""
 
 outcomes = Table(
     "outcomes",
@@ -224,13 +220,13 @@ outcomes = Table(
 snapshots = Table(
     "snapshots",
     metadata,
-    # No foreign key: saved after its decision, which a power failure may have taken back by then.
+    # No foreign key: a power failure may have taken back the decision.
     Column("decision", Text, primary_key=True),
     Column("digest", String(64), nullable=False),
     Column("code", Text, nullable=False),
     Column("body", Text, nullable=False),
 )
-"""What a decision saw, and the version of the code that saw it.  Text, not JSON: a digest is of bytes."""
+"""Inputs of decisions, with the version of the code.  Text, not JSON, because a digest is of bytes."""
 
 snapshot_parts = Table(
     "snapshot_parts",
@@ -248,7 +244,7 @@ reservations = Table(
     Column("ends", Double, nullable=False, index=True),
     Column("body", JSON, nullable=False),
 )
-"""Reservations of resources, those that are over and those that were released too."""
+"""Reservations of resources, also past and released ones."""
 
 STATE = Schema("0014", version_table("alembic_version", metadata))
 """The controller's tables."""

@@ -114,7 +114,7 @@ class TestFlows:
             store.flows(FlowFilter(text="soykb"), 50)
             statement, values = said[-1]
             plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", values).all()
-        assert "COVERING INDEX ix_flows_sought" in str(plan)
+        assert "COVERING INDEX ix_flows_search_text" in str(plan)
 
     def test_states_are_counted(self, store: Store) -> None:
         for number, state in ((1, FlowState.QUEUED), (2, FlowState.QUEUED), (3, FlowState.FINISHED)):

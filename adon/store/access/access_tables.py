@@ -46,7 +46,7 @@ users = Table(
     Column("last_seen", Double),
     Index("uq_access_users_identity", "issuer", "subject", unique=True),
 )
-"""Who has been here; ``key`` is the name as it is compared with others, so that no two look alike."""
+"""Users; ``key`` is the name in the form for comparisons, so that no two look alike."""
 
 tokens = Table(
     "access_tokens",
@@ -62,7 +62,7 @@ tokens = Table(
     Column("revoked", Double),
     Column("used", Double),
 )
-"""Access tokens; of a token itself only the SHA-256.  ``roles`` is what it is limited to, if it is."""
+"""Access tokens with their SHA-256; ``roles`` are those that a token is limited to, if any."""
 
 sessions = Table(
     "access_sessions",
@@ -76,7 +76,7 @@ sessions = Table(
     Column("began", Double, nullable=False, index=True),
     Column("seen", Double, nullable=False),
 )
-"""Who is signed in; of the cookie only the SHA-256."""
+"""Sessions with the SHA-256 of their cookies."""
 
 answers = Table(
     "access_answers",
@@ -89,7 +89,7 @@ answers = Table(
     Column("body", LargeBinary, nullable=False),
     Column("at", Double, nullable=False, index=True),
 )
-"""What was answered to a request with an Idempotency-Key; no status while it is being carried out."""
+"""Answers to requests with an Idempotency-Key; no status while a request is carried out."""
 
 audit = Table(
     "access_audit",
@@ -125,5 +125,5 @@ audit_head = Table(
     Column("number", BigInteger, nullable=False),
     Column("digest", String(64), nullable=False),
 )
-"""The last line of the audit log, in one row: what is removed at the end is found too."""
+"""The last line of the audit log in one row, so that a removal at the end is found too."""
 run_after_create(audit_head, None, "INSERT INTO access_audit_head (id, number, digest) VALUES (1, 0, '')")

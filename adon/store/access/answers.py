@@ -1,11 +1,11 @@
-"""Answers kept for requests with an Idempotency-Key: asked twice, done once.
+"""Answers to requests with an Idempotency-Key: a repeated request is carried out once.
 
 ::
 
     request = Request("POST", path, key, actor.name, body)
-    kept = answers.claim(request, now)     # the answer to be given again; None: do it
+    kept = answers.claim(request, now)     # the answer to repeat; None: carry it out
     ...                                         # carry it out
-    answers.keep(request, answer, now)          # or answers.forget(request), so that it may be tried again
+    answers.keep(request, answer, now)          # or answers.forget(request): it may be tried again
 
 ``claim`` returns None to one caller, which then owns the key: a second request before its end is a
 Conflict, not a second flow.  A claim without a result (the process was killed) is free again after
@@ -43,7 +43,7 @@ class Request:
 
     @property
     def fingerprint(self) -> str:
-        """What tells another request with the same key from this one."""
+        """Digest that differs for another request with the same key."""
         body = hashlib.sha256(self.body).hexdigest()
         return hashlib.sha256(
             f"{self.method}\n{self.path}\n{body}".encode("utf-8", "surrogatepass")
@@ -52,7 +52,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What was answered."""
+    """The answer to a request."""
 
     status: int
     body: bytes
@@ -66,7 +66,7 @@ class Answers:
         self._store = store
 
     def claim(self, request: Request, now: float) -> Answer | None:
-        """What was answered to this request; None if it has not been carried out, and is to be now.
+        """Return the answer to this request; None if the caller must carry it out.
 
         :raises InvalidInput: if the key was used with another request.
         :raises Conflict: if this request is being carried out.
@@ -96,7 +96,7 @@ class Answers:
             return Answer(row.status, bytes(row.body), dict(row.headers))
 
     def keep(self, request: Request, answer: Answer, now: float) -> None:
-        """Keep what was answered to a request that :meth:`claim` did not know."""
+        """Save the answer to a claimed request."""
         if len(answer.body) > LONGEST:
             self.forget(request)
             return
@@ -106,7 +106,7 @@ class Answers:
             connection.execute(delete(answers).where(answers.c.at <= now - KEPT_S))
 
     def forget(self, request: Request) -> None:
-        """Let a request that came to nothing be tried again with the same key."""
+        """Free the key of a failed request, which may be tried again."""
         with self._store.writing() as connection:
             connection.execute(delete(answers).where(_same(request)))
 

@@ -50,9 +50,9 @@ class Audit:
         self._store = store
 
     def append(self, entries: Sequence[AuditEntry], *, durable: bool = True) -> None:
-        """Add entries, in order."""
+        """Add entries in order."""
         with self._store.writing(durable=durable) as connection:
-            # On PostgreSQL the head's row is what writers wait for; SQLite has one at a time anyway.
+            # Writers wait for the row of the head on PostgreSQL; SQLite has one writer at a time.
             head = connection.execute(select(audit_head).with_for_update()).one_or_none()
             last = _last(connection) if head is None else ChainedEntry(head.number, _NOTHING, head.digest)
             lines = chain_entries(last, [entry.sanitise() for entry in entries])
@@ -68,9 +68,9 @@ class Audit:
                 connection.execute(update(audit_head).values(**values))
 
     def lines(self, wanted: AuditFilter, limit: int) -> tuple[ChainedEntry, ...]:
-        """Lines, the newest first; the oldest first where ``after`` is given.
+        """Return lines, newest first; oldest first if ``after`` is given.
 
-        :raises ValueError: for a row that cannot be a line: somebody changed it.
+        :raises ValueError: for a row that was changed into something that is no line.
         """
         order = audit.c.number.desc() if wanted.after is None else audit.c.number
         query = select(*_COLUMNS).where(*_conditions(wanted)).order_by(order).limit(limit)
@@ -78,20 +78,20 @@ class Audit:
             return tuple(ChainedEntry.of(row) for row in connection.execute(query))
 
     def all(self) -> Iterator[ChainedEntry]:
-        """Every line, the oldest first; read in pieces, so that there may be millions."""
+        """Yield every line, oldest first, read in pieces, because there may be millions."""
         number = 0
         while lines := self.lines(AuditFilter(after=number), _CHUNK):
             yield from lines
             number = lines[-1].number
 
     def head(self) -> tuple[int, str] | None:
-        """Number and digest of the last line, as kept apart from the lines; None if they are gone."""
+        """Return number and digest of the last line, as stored apart from the lines; None if gone."""
         with self._store.reading() as connection:
             row = connection.execute(select(audit_head)).one_or_none()
         return None if row is None else (row.number, row.digest)
 
     def count(self) -> int:
-        """How many lines there are."""
+        """Return the number of lines."""
         with self._store.reading() as connection:
             return connection.execute(select(func.count()).select_from(audit)).scalar_one()
 
