@@ -96,6 +96,12 @@ def test_names_that_cannot_be(access: Access) -> None:
             access.users.get(name)
 
 
+def test_a_row_that_cannot_be_read_is_refused(access: Access, access_url: str) -> None:
+    execute(access_url, "UPDATE access_users SET groups = '17'")
+    with refused("unavailable"):
+        access.users.get("ann")
+
+
 # -- tokens ---------------------------------------------------------------------------------------------
 
 

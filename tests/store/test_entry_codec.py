@@ -7,18 +7,10 @@ import pytest
 from hypothesis import given
 from pydantic_core import from_json as from_database
 
-from adon.broker.decision import Decision
-from adon.broker.flow import Flow
-from adon.broker.outcomes import FlowOutcome
-from adon.broker.sites.jobs import JobState, SiteJob
 from adon.flowvisor.rules.action import PushVlan, SetEthDst, SetEthSrc, SetVlan
 from adon.flowvisor.rules.rule import Entry
 from adon.store import entry_codec
-from adon.templates_catalog.model import Template
-from measurement.model import from_json, to_json
-from tests.broker.sites.values import job
 from tests.store import values
-from tests.support.factories import make_template
 from tests.support.refusals import refused
 
 
@@ -28,45 +20,11 @@ def through_json(body: dict[str, object]) -> dict[str, object]:
     return read
 
 
-@given(values.flows)
-def test_flow_round_trip(flow: Flow) -> None:
-    assert from_json(Flow, through_json(to_json(flow))) == flow
-
-
-@given(values.decisions)
-def test_decision_round_trip(decision: Decision) -> None:
-    body = to_json(decision)
-    assert body == decision.body()
-    assert from_json(Decision, through_json(body)) == decision
-
-
-@given(values.outcomes)
-def test_outcome_round_trip(outcome: FlowOutcome) -> None:
-    assert from_json(FlowOutcome, through_json(to_json(outcome))) == outcome
-
-
 @given(values.entries)
 def test_entry_round_trip(entry: Entry) -> None:
     read = entry_codec.decode_entry(through_json(entry_codec.encode_entry(entry)))
     assert read == entry
     assert getattr(read, "owner", None) == getattr(entry, "owner", None)
-
-
-@pytest.mark.parametrize(
-    "job", [job(), job(7, flow=17, size=10, arguments=("a",), state=JobState.FAILED, exit_status=-9)]
-)
-def test_job_round_trip(job: SiteJob) -> None:
-    assert from_json(SiteJob, through_json(to_json(job))) == job
-
-
-def test_template_round_trip() -> None:
-    template = make_template(
-        qspec={"throughput": {"min": "700 Mbps", "target": "5.5 Gbps"}, "loss": {"max": "0.01 %"}},
-        rspec={"compute": {"worker_nodes": 4, "memory": "64 GiB"}},
-        tables={"throughput": {"points": [["700 Mbps", 1], ["5.5 Gbps", 10]]}},
-        cost={"local_copy": True},
-    )
-    assert from_json(Template, through_json(to_json(template))) == template
 
 
 @given(values.entries, values.entries)
