@@ -46,7 +46,7 @@ def restore(
 ) -> None:
     """Restore a backup into a new folder, completely or not at all.
 
-    The command checks checksums, databases and versions first.  adon serve upgrades an older schema.
+    The command checks checksums, databases and versions first.  It refuses another schema.
     """
     from apps.backup.restoring import restore as put_back
 
