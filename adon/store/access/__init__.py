@@ -1,5 +1,5 @@
-"""The access database: users, tokens, sessions, the audit log, answers kept for repeated requests.
+"""The access database: users, tokens, sessions, the audit log, and answers to repeated requests.
 
-Written by the web process (and by commands on the machine itself); the state database has another writer,
-the controller.  :class:`~adon.store.access.database.AccessStore` is the way in.
+The web process writes it, and so do commands on the machine itself; the state database has another writer,
+the controller.  :class:`~adon.store.access.access.Access` opens it.
 """
