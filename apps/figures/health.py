@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
-from itertools import groupby
+from itertools import combinations, groupby
 
 import plotly.graph_objects as go
 
 from apps.figures.looks import INK, SERIES, figure, quiet_axes
-from measurement.health.layout import layout, lengths
+from apps.figures.map_layout import lay_out_map
 from measurement.health.model import Pair
 from measurement.health.record import RoundRecord
 from measurement.health.scoring import Score
@@ -30,6 +31,8 @@ ALL = 15
 EACH = 3
 """of more, each instance to so many that are closest to it."""
 UNZONED = "no zone"
+SHORTEST, LONGEST = 0.15, 1.0
+"""Lengths of the edges of a perfect pair and of a dead pair."""
 SCALE = {
     "title": {"text": "health", "side": "right"},
     "thickness": 12,
@@ -190,31 +193,43 @@ def graph(
     health: Mapping[Pair, Score] | None = None,
     chosen: Collection[str] = (),
     place: str | None = None,
-    seed: int = 1,
 ) -> tuple[go.Figure, float]:
     """Instances, the healthier a pair the nearer to each other (figure 10).
 
     :param health: of the pairs that are drawn; the record's own by default.
     :param chosen: who is told apart by a larger diamond.
     :param place: whose edges alone are drawn, as in the paper; else those of :func:`joined`.
-    :returns: with the stress that is left (:class:`measurement.health.layout.Layout`).
+    :returns: the figure, and the root of the mean squared error of the edges as a share of the longest edge.
     """
     scores = record.scores if health is None else health
     names = by_zone(record)
-    found = layout(names, scores, seed)
-    wanted = lengths(names, scores)
+    wanted = edge_lengths(names, scores)
+    found = lay_out_map(names, wanted)
+    squares = [(found.distance(both) - length) ** 2 for both, length in wanted.items()]
+    error = math.sqrt(math.fsum(squares) / len(squares)) / LONGEST if squares else 0.0
     edges = joined(names, wanted) if place is None else [both for both in wanted if place in both]
-    drawn = quiet_axes(go.Figure(_edges(edges, found.places)))
+    drawn = quiet_axes(go.Figure(_edges(edges, found.positions)))
     zones = record.zones
     for number, (zone, group) in enumerate(groupby(names, key=lambda name: zones[name])):
         colour = SERIES[number % len(SERIES)]
-        drawn.add_trace(_nodes(list(group), found.places, zone or UNZONED, colour, chosen))
+        drawn.add_trace(_nodes(list(group), found.positions, zone or UNZONED, colour, chosen))
     if place is not None:
-        drawn.add_trace(_centre(place, found.places[place]))
+        drawn.add_trace(_centre(place, found.positions[place]))
     drawn.update_layout(hovermode="closest")
     drawn.update_xaxes(visible=False)
     drawn.update_yaxes(visible=False, scaleanchor="x")
-    return drawn, found.stress
+    return drawn, error
+
+
+def edge_lengths(names: Sequence[str], health: Mapping[Pair, Score]) -> dict[Both, float]:
+    """Return the length of the edge of each two instances with a score, by the mean of both directions."""
+    found: dict[Both, float] = {}
+    for one, other in combinations(names, 2):
+        both = (health.get(Pair(one, other)), health.get(Pair(other, one)))
+        known = [score.total for score in both if score is not None and score.total is not None]
+        if known:
+            found[one, other] = LONGEST - (LONGEST - SHORTEST) * sum(known) / len(known)
+    return found
 
 
 def joined(names: Sequence[str], wanted: Mapping[Both, float]) -> list[Both]:
