@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Self
 
 from measurement.instances import Instance
 from measurement.probes.documents import from_document, to_document
@@ -92,20 +92,7 @@ async def _open_channel(instance: Instance, key: bytes) -> SecureChannel:
         raise
 
 
-class ProbingAgent(Protocol):
-    """Agent of an instance that is connected to (:class:`AgentClient`)."""
-
-    async def probe(self, order: ProbeOrder) -> ProbeReport:
-        """Have it probe another instance.
-
-        :raises ProbeError: if it does not answer itself, or refuses such an order.
-        """
-
-    async def close(self) -> None:
-        """End the connection."""
-
-
-ConnectAgent = Callable[[Instance], Awaitable[ProbingAgent]]
+ConnectAgent = Callable[[Instance], Awaitable[AgentClient]]
 
 
 class MissingReport(Exception):
@@ -130,7 +117,7 @@ class AgentPool:
 
     names: Mapping[str, Instance]
     connect: ConnectAgent
-    connected: dict[str, ProbingAgent] = field(default_factory=dict)
+    connected: dict[str, AgentClient] = field(default_factory=dict)
     gone: dict[str, str] = field(default_factory=dict)
 
     async def connect_to(self, instances: Iterable[str]) -> None:

@@ -147,16 +147,12 @@ def read_send_times(sock: socket.socket) -> dict[int, int]:
             _, ancillary, _, _ = sock.recvmsg(1, ANCILLARY, _ERROR_QUEUE)
         except BlockingIOError:
             return found
-        stamp = number = None
+        stamp = read_packet_info(ancillary).software
         for level, kind, data in ancillary:
-            if level == socket.SOL_SOCKET and kind == TIMESTAMPING:
-                seconds, nanoseconds, *_ = _SPECS.unpack_from(data)
-                stamp = seconds * 10**9 + nanoseconds
-            elif _RECVERR.get(level) == kind and len(data) >= _EXTENDED_ERROR.size:
-                _, origin, _, _, _, _, extra = _EXTENDED_ERROR.unpack_from(data)
-                number = extra if origin == _ORIGIN_TIMESTAMPING else None
-        if stamp is not None and number is not None:
-            found[number] = stamp
+            if stamp is not None and _RECVERR.get(level) == kind and len(data) >= _EXTENDED_ERROR.size:
+                _, origin, _, _, _, _, number = _EXTENDED_ERROR.unpack_from(data)
+                if origin == _ORIGIN_TIMESTAMPING:
+                    found[number] = stamp
 
 
 class TimedSocket:

@@ -130,37 +130,41 @@ def send_sequence(
         packet_batches.send_packets_singly(sock)
 
 
+def _pack_bursts(
+    path: UdpPath, plan: PacketPlan, first: int, kind: PacketKind, per_message: int
+) -> dict[int, packet_batches.PacketBatch]:
+    """Return the groups of several packets by their first number, ready to be sent."""
+    batches, number = dict[int, packet_batches.PacketBatch](), first
+    for group in plan.groups * plan.repeats:
+        if group.count > 1:
+            heads = [path.pack(kind, number + offset) for offset in range(group.count)]
+            length = group.length or path.payload()
+            batches[number] = packet_batches.PacketBatch(heads, length, per_message)
+        number += group.count
+    return batches
+
+
 def _send_groups(
     path: UdpPath, plan: PacketPlan, first: int, kind: PacketKind, per_message: int, stop: StopSignal
 ) -> SentSequence:
-    clock = timestamps.ClockCheck()
-    mtu = path.payload()
-    groups = plan.groups * plan.repeats
-    batches = dict[int, packet_batches.PacketBatch]()
-    starts, number = list[int](), first
-    for place, group in enumerate(groups):
-        starts.append(number)
-        if group.count > 1:
-            heads = [path.pack(kind, number + offset) for offset in range(group.count)]
-            batches[place] = packet_batches.PacketBatch(heads, group.length or mtu, per_message)
-        number += group.count
+    batches = _pack_bursts(path, plan, first, kind, per_message)
+    mtu, clock = path.payload(), timestamps.ClockCheck()
     singles = dict[int, int]()  # the time of sending by number
-    sent = 0
+    number, sent = first, 0
     until = time.monotonic() + LONGEST_SEND + plan.seconds
-    for place, group in enumerate(groups):
+    for group in plan.groups * plan.repeats:
         if stop.is_set() or time.monotonic() > until:
             break
-        if place in batches:
-            if batches[place].send(path.socket) < group.count:
-                break
-        else:
-            path.send_number(kind, starts[place], group.length or mtu)
-            singles[starts[place]] = time.monotonic_ns() + clock.offset
-        sent += 1
+        if number not in batches:
+            path.send(kind, group.length or mtu, number)
+            singles[number] = time.monotonic_ns() + clock.offset
+        elif batches[number].send(path.socket) < group.count:
+            break
+        number, sent = number + group.count, sent + 1
         time.sleep(group.pause)
     kernel_times = path.send_times() if singles and not clock.was_stepped() else {}
     times = tuple(kernel_times.get(number, at) for number, at in singles.items())
-    return SentSequence(sent, max(group.length or mtu for group in groups), times)
+    return SentSequence(sent, max(group.length or mtu for group in plan.groups), times)
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,10 +195,10 @@ class Arrivals:
     def from_json(cls, document: Any) -> Arrivals:
         """Read the result of :meth:`to_json`.
 
-        :raises ValueError, KeyError, TypeError: if it is invalid.
+        :raises ValueError, KeyError, TypeError, struct.error: if it is invalid.
         """
         data = base64.b64decode(document["times"], validate=True)
-        times = struct.unpack(f"<{len(data) // 8}q", data[: len(data) // 8 * 8])
+        times = (at for (at,) in struct.iter_unpack("<q", data))
         present = {place: at for place, at in enumerate(times) if at}
         return cls(present, int(document["overflowed"]), bool(document["stepped"]))
 

@@ -113,22 +113,16 @@ class UdpPath:
         first, self._next = self._next, self._next + count
         return first
 
-    def send(self, kind: PacketKind, length: int) -> int:
+    def send(self, kind: PacketKind, length: int, number: int | None = None) -> int:
         """Send a packet; return its number.
 
+        :param number: a reserved one; None for the next.
         :raises OSError: ``EMSGSIZE`` and the like.
         """
-        number = self.reserve(1)
-        self.send_number(kind, number, length)
-        return number
-
-    def send_number(self, kind: PacketKind, number: int, length: int) -> None:
-        """Send a packet with a reserved number.
-
-        :raises OSError: ``EMSGSIZE`` and the like.
-        """
+        number = self.reserve(1) if number is None else number
         self.socket.send(self.pack(kind, number, length))
         self._sent.append(number)
+        return number
 
     def pack(self, kind: PacketKind, number: int, length: int = 0) -> bytes:
         """Return a packet; by default without padding."""

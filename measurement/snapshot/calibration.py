@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from measurement.instances import Instance
-from measurement.probes.agent_client import ProbingAgent
+from measurement.probes.agent_client import AgentClient
 from measurement.probes.findings import FailureCause, ProbeError, ProbeFailure, TrainResult, TransferResult
 from measurement.probes.probe_types import ProbeOrder, Throughput, Train, TrainShape
 
@@ -85,7 +85,7 @@ class ShapeTrial:
 
 
 async def try_shapes(
-    paths: Sequence[tuple[ProbingAgent, Instance]],
+    paths: Sequence[tuple[AgentClient, Instance]],
     shapes: Sequence[TrainShape] = SHAPES,
     repeats: int = 3,
     transfer: Throughput = TRANSFER,
@@ -110,7 +110,7 @@ async def try_shapes(
     return [ShapeTrial(shape, tuple(done)) for shape, done in found.items() if len(done) == len(paths)]
 
 
-async def _measure_tcp(agent: ProbingAgent, target: Instance, transfer: Throughput) -> float:
+async def _measure_tcp(agent: AgentClient, target: Instance, transfer: Throughput) -> float:
     (finding,) = (await agent.probe(ProbeOrder(target, (transfer,)))).findings
     if isinstance(finding, ProbeFailure):
         raise ProbeError(finding.why, f"{target.name}: {finding.text}")
