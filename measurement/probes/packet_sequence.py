@@ -137,7 +137,7 @@ def _pack_bursts(
     batches, number = dict[int, packet_batches.PacketBatch](), first
     for group in plan.groups * plan.repeats:
         if group.count > 1:
-            heads = [path.pack(kind, number + offset) for offset in range(group.count)]
+            heads = path.pack_heads(kind, number, group.count)
             length = group.length or path.payload()
             batches[number] = packet_batches.PacketBatch(heads, length, per_message)
         number += group.count
@@ -298,10 +298,8 @@ class SequenceReceiver:
         return number == self._first + self._packets - 1
 
     def _place(self, head: bytes) -> int | None:
-        packet = wire.read_packet(head, self._keys.packets)
-        if packet is None or packet.kind is not self._kind:
-            return None
-        place = packet.number - self._first
+        number = wire.read_number(head, self._kind, self._keys.packets)
+        place = -1 if number is None else number - self._first
         return place if 0 <= place < self._packets else None
 
 

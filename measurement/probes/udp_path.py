@@ -120,14 +120,14 @@ class UdpPath:
         :raises OSError: ``EMSGSIZE`` and the like.
         """
         number = self.reserve(1) if number is None else number
-        self.socket.send(self.pack(kind, number, length))
+        packet = wire.ProbePacket(kind, self._keys.session, number)
+        self.socket.send(wire.pack_packet(packet, self._keys.packets, length))
         self._sent.append(number)
         return number
 
-    def pack(self, kind: PacketKind, number: int, length: int = 0) -> bytes:
-        """Return a packet; by default without padding."""
-        packet = wire.ProbePacket(kind, self._keys.session, number)
-        return wire.pack_packet(packet, self._keys.packets, length)
+    def pack_heads(self, kind: PacketKind, first: int, count: int) -> list[bytes]:
+        """Return the first bytes of so many packets, numbered from ``first``."""
+        return wire.pack_heads(kind, self._keys.session, first, count, self._keys.packets)
 
     def restart_timestamps(self) -> None:
         """Have the kernel time packets again after a sequence, which changes the socket's options."""

@@ -218,5 +218,30 @@ def read_packet(data: bytes, key: bytes) -> ProbePacket | None:
     return ProbePacket(kind, session, number, received, resided, ttl, bool(flags & _AFTER))
 
 
+def pack_heads(kind: PacketKind, session: bytes, first: int, count: int, key: bytes) -> list[bytes]:
+    """Return packets without padding, numbered from ``first``.
+
+    For trains: a third of the time of :func:`pack_packet`.
+    """
+    heads = []
+    for number in range(first, first + count):
+        head = _PACKET.pack(VERSION, kind, 0, 0, session, number, 0, 0)
+        heads.append(head + _packet_mac(key, head))
+    return heads
+
+
+def read_number(data: bytes, kind: PacketKind, key: bytes) -> int | None:
+    """Return the number of a genuine packet of this kind.
+
+    For trains: half the time of :func:`read_packet`.
+    """
+    head = data[: _PACKET.size]
+    if len(data) < PACKET_BYTES or data[0] != VERSION or data[1] != kind:
+        return None
+    if not hmac.compare_digest(data[_PACKET.size : PACKET_BYTES], _packet_mac(key, head)):
+        return None
+    return int.from_bytes(head[NUMBER_AT : NUMBER_AT + 4], "big")
+
+
 def _packet_mac(key: bytes, head: bytes) -> bytes:
     return hashlib.blake2b(head, key=key, digest_size=_CODE).digest()

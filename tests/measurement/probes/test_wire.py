@@ -119,3 +119,23 @@ def test_answer_that_is_sealed_later_has_its_stay(packet: ProbePacket, length: i
 @given(st.binary(max_size=100))
 def test_noise_is_no_packet(data: bytes) -> None:
     assert wire.read_packet(data, KEYS.packets) is None
+
+
+@given(st.sampled_from(PacketKind), st.integers(0, 2**31), st.integers(0, 5))
+def test_packed_heads_equal_single_packets(kind: PacketKind, first: int, count: int) -> None:
+    heads = wire.pack_heads(kind, KEYS.session, first, count, KEYS.packets)
+    numbers = range(first, first + count)
+    packets = [ProbePacket(kind, KEYS.session, number) for number in numbers]
+    assert heads == [wire.pack_packet(packet, KEYS.packets, 0) for packet in packets]
+    assert [wire.read_number(head, kind, KEYS.packets) for head in heads] == [*numbers]
+
+
+@given(packets, st.data())
+def test_number_is_read_of_genuine_packets_of_one_kind(packet: ProbePacket, data: st.DataObject) -> None:
+    sealed = wire.pack_packet(packet, KEYS.packets, wire.PACKET_BYTES)
+    expected = packet.number if packet.kind == PacketKind.SEQUENCE else None
+    assert wire.read_number(sealed, PacketKind.SEQUENCE, KEYS.packets) == expected
+    changed = bytearray(sealed)
+    changed[data.draw(st.integers(0, wire.PACKET_BYTES - 1))] ^= 1 << data.draw(st.integers(0, 7))
+    assert wire.read_number(bytes(changed), PacketKind.SEQUENCE, KEYS.packets) is None
+    assert wire.read_number(sealed[:-1], PacketKind.SEQUENCE, KEYS.packets) is None
