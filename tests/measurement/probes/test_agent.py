@@ -339,9 +339,9 @@ class TestFailures:
 
     def test_findings_before_the_target_vanished_are_kept(self, key: Path, pair: Pair) -> None:
         with run_agent("c", key, "127.0.0.3") as mortal:
-            transfer = (Throughput(30, 0.1), UdpEcho(count=2, timeout=0.5), Train())
+            transfer = (Throughput(100, 0.1), UdpEcho(count=2, timeout=0.5), Train())
             order = ProbeOrder(mortal.instance, (UdpEcho(count=2), *transfer))
-            threading.Timer(1.0, mortal.process.kill).start()
+            threading.Timer(4.0, mortal.process.kill).start()
             (report,) = probe_at_once(pair[0], key, order)
         first, *rest = report.findings
         assert isinstance(first, RoundTrips)

@@ -1,4 +1,4 @@
-"""Cross traffic: the equations, forward and back."""
+"""Equations of cross traffic and their inverse."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The commands' options: what cannot be is refused with its name before anything is begun."""
+"""Options of the command: an invalid one is refused by name."""
 
 from __future__ import annotations
 

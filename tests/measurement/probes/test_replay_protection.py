@@ -1,4 +1,4 @@
-"""Replays and floods: against a memory of everything, and against water in a bucket."""
+"""Replays and floods, compared with a set of all numbers and with the bound of a token bucket."""
 
 from __future__ import annotations
 

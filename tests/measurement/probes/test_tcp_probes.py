@@ -1,4 +1,4 @@
-"""Echoes over an agreed connection, and the sockets whose packets or bytes the kernel times."""
+"""Echoes over a TCP connection, and sockets whose packets or bytes the kernel times."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Packet trains: what is worked out of arrivals that were made by a known rate."""
+"""Rate of packet trains by the equation of the paper, from arrivals at a known rate."""
 
 from __future__ import annotations
 

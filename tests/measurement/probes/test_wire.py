@@ -1,4 +1,4 @@
-"""The bytes between agents: nothing that was changed, repeated or made without the key is taken."""
+"""Wire format: changed, repeated and forged messages and packets are refused."""
 
 from __future__ import annotations
 
