@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import socket
 import threading
-from collections.abc import Iterator
 from contextlib import closing
 
 import pytest
@@ -13,7 +12,6 @@ from hypothesis import strategies as st
 
 from measurement.instances import Instance
 from measurement.probes import wire
-from measurement.probes.kernel_timestamps import ANCILLARY, enable_receive_timestamps, read_packet_info
 from measurement.probes.packet_sequence import (
     Arrivals,
     PacketGroup,
@@ -26,22 +24,10 @@ from measurement.probes.udp_path import UdpPath
 from measurement.probes.wire import PacketKind
 from tests.support.refusals import refused
 
+pytestmark = pytest.mark.usefixtures("kernel_times_packets")
 KEYS = wire.ConnectionKeys.derive(b"k" * 32, wire.pack_hello(b"c" * 32), wire.pack_hello(b"s" * 32))
 TRAIN = PacketPlan((PacketGroup(1472, 50, 0.001),), 2)
 SANDWICHES = PacketPlan((PacketGroup(64, 1, 0.002), PacketGroup(None, 1, 0.0), PacketGroup(64, 1, 0.001)), 3)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def kernel_times_packets() -> Iterator[None]:
-    """Wait until the kernel times packets, which it starts some time after a socket has asked for it."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
-        sock.bind(("127.0.0.1", 0))
-        enable_receive_timestamps(sock)
-        software = None
-        while software is None:
-            sock.sendto(b"x", sock.getsockname())
-            software = read_packet_info(sock.recvmsg(1, ANCILLARY)[1]).software
-        yield
 
 
 def run_on_loopback(plan: PacketPlan, *offsets: int) -> tuple[SentSequence, Arrivals]:

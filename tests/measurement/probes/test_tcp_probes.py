@@ -15,6 +15,7 @@ from measurement.probes import wire
 from measurement.probes.kernel_timestamps import TimedSocket
 from measurement.probes.tcp_probes import TcpEchoChannel, echo_stream
 
+pytestmark = pytest.mark.usefixtures("kernel_times_packets")
 KEYS = wire.ConnectionKeys.derive(b"k" * 32, b"client", b"server")
 LENGTH = 200
 
