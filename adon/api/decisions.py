@@ -157,7 +157,8 @@ class DecisionBase(View):
     id: str
     flow: str
     at: Time
-    cause: str
+    cause: str = Field(description="id of the event that led to it")
+    cause_text: str = Field(default="", description="what the event was; empty: unknown")
     outcome: str
     path: str | None
     previous_path: str | None

@@ -74,6 +74,7 @@ class Decision:
     :param cause: the id of the event that led to it; rules, log lines and answers repeat it.
     :param code, reason: the rule that led to the outcome, and the explanation.
     :param alarm: the id of the alarm that this event was about, if it was about one.
+    :param cause_text: what the event was (:func:`adon.broker.cause.cause_text`).
     :param slice: the slice that the flow belongs to, if there are slices.
     :param granted: what the queue ladder gives it on the path, beside what it asked.
     :param trigger: the trigger of its template that led to it, and what that saw, if one did.
@@ -100,6 +101,7 @@ class Decision:
     granted: GrantRecord | None = None
     trigger: str | None = None
     forecast: Forecast | None = None
+    cause_text: str = ""
 
     def body(self) -> dict[str, Any]:
         """The decision as plain JSON values (``inf`` as the string ``"inf"``)."""

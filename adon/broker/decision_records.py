@@ -14,6 +14,7 @@ from types import MappingProxyType
 
 from adon.broker import ladder_grants, limits
 from adon.broker.alarms import Waived
+from adon.broker.cause import cause_text
 from adon.broker.choice import Choice, Need, Situation, choose, held_back
 from adon.broker.decision import Decision, Outcome
 from adon.broker.events import AlarmCleared, AlarmRaised, Event
@@ -214,4 +215,5 @@ def decision_of(
         slice=flow.slice,
         granted=granted,
         trigger=trigger,
+        cause_text=cause_text(event),
     )

@@ -710,7 +710,9 @@ class Placing:
         if decision.granted is not None and decision.granted.by == "meter":
             meter = decision.granted.number
         gate = ladder_grants.gate(self._world, flow, decision.path)
-        snapshot = Snapshot(decision.id, seen, decision.alarm, gate, meter, decision.trigger)
+        snapshot = Snapshot(
+            decision.id, seen, decision.alarm, gate, meter, decision.trigger, decision.cause_text
+        )
         return [
             SaveDecision(event.id, decision),
             SaveFlow(event.id, flow),

@@ -62,6 +62,7 @@ class DecisionInShort:
     alarm: str | None = None
     slice: str | None = None
     trigger: str | None = None
+    cause_text: str = ""
 
 
 @dataclass(frozen=True, slots=True)

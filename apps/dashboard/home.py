@@ -12,7 +12,7 @@ from adon.api.network import PathView
 from adon.errors import Unavailable
 from apps.dashboard import ui
 from apps.dashboard.page import Page
-from apps.dashboard.transfers.states import state
+from apps.dashboard.transfers.flow_view import state_badge
 from apps.dashboard.ui.blocks import Column, Tone
 from apps.dashboard.visit import Visit
 
@@ -49,7 +49,7 @@ def _alarms(here: Visit) -> Component:
 def _flows(here: Visit) -> Component:
     columns = [
         Column("Flow", lambda one: ui.link(one.id, f"/flows/{one.id}")),
-        Column("State", state),
+        Column("State", state_badge),
         Column("Route", lambda one: f"{one.source} → {one.destination}"),
         Column("Application", lambda one: one.template),
         Column("Size", lambda one: ui.size(one.size_bytes), numeric=True),

@@ -1,26 +1,45 @@
-"""Every page of the dashboard, in the order of the navigation."""
+"""Every page of the dashboard, in the order of the navigation; the first that fits an address is shown."""
 
 from __future__ import annotations
 
 from apps.dashboard import home
-from apps.dashboard.compute import jobs, reservations, sites
+from apps.dashboard.compute import jobs_page, reservations_page, sites_page
 from apps.dashboard.instances import evaluation_page, health_page, placement_page
 from apps.dashboard.network.pages import NETWORK
 from apps.dashboard.operation import account, audit, parts, rules, switches, users
 from apps.dashboard.page import Page
-from apps.dashboard.policy.pages import PAGES as POLICY
-from apps.dashboard.transfers import flow, flows, new
+from apps.dashboard.policy import (
+    advice_page,
+    catalog_page,
+    decision_page,
+    decisions_page,
+    outcomes_page,
+    queue_page,
+    settings_page,
+    template_editor,
+    template_page,
+)
+from apps.dashboard.transfers import flow_page, flows_page, new_transfer_page
 
 PAGES: tuple[Page, ...] = (
     home.PAGE,
-    new.PAGE,
-    flows.PAGE,
-    flow.PAGE,
-    sites.PAGE,
-    sites.ONE_PAGE,
-    jobs.PAGE,
-    reservations.PAGE,
-    *POLICY,
+    new_transfer_page.PAGE,
+    flows_page.PAGE,
+    flow_page.PAGE,
+    sites_page.PAGE,
+    sites_page.ONE_PAGE,
+    jobs_page.PAGE,
+    reservations_page.PAGE,
+    catalog_page.PAGE,
+    template_editor.NEW_PAGE,
+    template_editor.EDIT_PAGE,
+    template_page.PAGE,
+    decisions_page.PAGE,
+    decision_page.PAGE,
+    queue_page.PAGE,
+    settings_page.PAGE,
+    outcomes_page.PAGE,
+    advice_page.PAGE,
     parts.PAGE,
     switches.PAGE,
     rules.PAGE,

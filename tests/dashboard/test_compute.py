@@ -1,36 +1,43 @@
-"""Sites, jobs and reservations as pages."""
+"""Pages of sites, jobs and reservations."""
 
 from __future__ import annotations
 
-from apps.dashboard.compute import jobs, reservations, sites
+import pytest
+
+from adon.errors import InvalidInput
+from apps.dashboard.compute import jobs_page, reservations_page, sites_page
+from apps.dashboard.visit import Visit
 from tests.dashboard.conftest import Visiting
 from tests.dashboard.reading import parts, text
 from tests.support.web_world import World
 
 
-def test_sites_tell_their_state_and_what_their_word_was_worth(world: World, visiting: Visiting) -> None:
+def test_sites_show_their_state_and_estimate_bias(world: World, visiting: Visiting) -> None:
     world.ask("POST", "/jobs", json={"site": "osu-hpc", "job": "align"})
     world.end_job(1)
     world.report_sites()
-    said = text(sites.live(visiting("researcher")))
+    said = text(sites_page.live(visiting("researcher")))
     assert "condor_status ended" in said
     assert "1 job" in said
 
 
-def test_a_job_may_be_ended_by_whose_it_is(world: World, visiting: Visiting) -> None:
+def test_cancel_is_offered_to_the_requester_of_a_job(world: World, visiting: Visiting) -> None:
     made = world.ask("POST", "/jobs", "researcher", json={"site": "osu-hpc", "job": "align"})
     assert made.status_code == 202, made.text
-    assert "Cancel" in text(jobs.live(visiting("researcher")))
-    assert "Cancel" not in text(jobs.live(visiting("auditor")))
+    assert "Cancel" in text(jobs_page.live(visiting("researcher")))
+    assert "Cancel" not in text(jobs_page.live(visiting("auditor")))
 
 
-def test_a_reservation_is_asked_for_in_the_form_s_words(visiting: Visiting) -> None:
+def read(here: Visit, **typed: str) -> dict[str, object]:
+    values = [typed.get(field.name, "") for field in reservations_page.FORM.fields]
+    return reservations_page.reservation_request(reservations_page.FORM.read(values, here.zone))
+
+
+def test_form_makes_the_request_of_a_reservation(visiting: Visiting) -> None:
     here = visiting("researcher")
-    typed = dict.fromkeys(reservations.FIELDS, "")
-    compute = {**typed, "where": "compute osu-hpc", "worker_nodes": "4", "ends": "8 h"}
-    assert reservations.asked(compute, here) == {"compute": "osu-hpc", "worker_nodes": 4, "ends": "8 h"}
-    path = {**typed, "where": "path al2s mu osu", "bandwidth": "5 Gbps", "ends": "2026-11-24 06:00"}
-    assert reservations.asked(path, here) == {
+    compute = read(here, where="compute osu-hpc", worker_nodes="4", ends="8 h")
+    assert compute == {"compute": "osu-hpc", "worker_nodes": 4, "ends": "8 h"}
+    assert read(here, where="path al2s mu osu", bandwidth="5 Gbps", ends="2026-11-24 06:00") == {
         "path": "al2s",
         "source": "mu",
         "destination": "osu",
@@ -39,11 +46,12 @@ def test_a_reservation_is_asked_for_in_the_form_s_words(visiting: Visiting) -> N
     }
 
 
-def test_what_is_no_number_goes_to_the_api_as_it_is_which_names_it(visiting: Visiting) -> None:
-    typed = {**dict.fromkeys(reservations.FIELDS, ""), "where": "compute osu-hpc", "cores": "many"}
-    assert reservations.asked(typed, visiting())["cores"] == "many"
+def test_text_in_a_number_field_is_refused_with_its_field(visiting: Visiting) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        read(visiting(), where="compute osu-hpc", cores="many")
+    assert [one.field for one in refused.value.problems] == ["cores"]
 
 
-def test_who_may_not_reserve_sees_no_form(visiting: Visiting) -> None:
-    ids = [getattr(one, "id", None) for one in parts(reservations.show(visiting("auditor")))]
+def test_user_without_permission_sees_no_form(visiting: Visiting) -> None:
+    ids = [getattr(one, "id", None) for one in parts(reservations_page.show(visiting("auditor")))]
     assert "reservation-add" not in ids

@@ -1,10 +1,10 @@
-"""What stands behind a flow, and what it left, on its page."""
+"""Details and outcome on the page of a flow."""
 
 from __future__ import annotations
 
 from adon.api.flows import ConditionView, OutcomeView, PathStay
 from apps.dashboard.operation import rules
-from apps.dashboard.transfers import account, behind, flow
+from apps.dashboard.transfers import flow_outcome, flow_page, flow_view
 from tests.dashboard.conftest import Visiting
 from tests.dashboard.reading import text
 from tests.support.network_factories import make_slice, make_sliced_configuration
@@ -18,8 +18,8 @@ def filled(world: World) -> str:
     return world.submit_triggered(slice="genomics", ports=[5001])
 
 
-def test_a_flow_tells_its_slice_its_share_and_its_triggers(world: World, visiting: Visiting) -> None:
-    said = text(flow.live(visiting("researcher", parts={"id": filled(world)})))
+def test_flow_shows_slice_grant_and_triggers(world: World, visiting: Visiting) -> None:
+    said = text(flow_page.live(visiting("researcher", parts={"id": filled(world)})))
     for shown in (
         "genomics",
         "7 Mbps",
@@ -32,13 +32,13 @@ def test_a_flow_tells_its_slice_its_share_and_its_triggers(world: World, visitin
         assert shown in said, shown
 
 
-def test_without_the_controller_nothing_is_said_of_them(world: World, visiting: Visiting) -> None:
+def test_other_paths_are_left_out_without_the_controller(world: World, visiting: Visiting) -> None:
     made = filled(world)
     world.stop_controller()
-    assert [name for name, _ in behind.facts(visiting().client.flow(made), visiting())] == ["Slice"]
+    assert [name for name, _ in flow_view.detail_facts(visiting().client.flow(made), visiting())] == ["Slice"]
 
 
-def test_what_it_left_tells_paths_and_conditions(visiting: Visiting) -> None:
+def test_outcome_shows_paths_and_conditions(visiting: Visiting) -> None:
     began = 1_760_000_000.0
     outcome = OutcomeView.model_construct(
         admitted_at=began,
@@ -57,14 +57,16 @@ def test_what_it_left_tells_paths_and_conditions(visiting: Visiting) -> None:
             for name in ("al2s", "internet")
         ],
     )
-    said = text(account.result(outcome, visiting()))
+    said = text(flow_outcome.outcome_parts(outcome, visiting()))
     for shown in ("90 Mbps", "80 Mbps", "33 ms", "internet", "60 s"):
         assert shown in said, shown
-    never = text(account.result(outcome.model_copy(update={"admitted_at": None, "stays": []}), visiting()))
+    never = text(
+        flow_outcome.outcome_parts(outcome.model_copy(update={"admitted_at": None, "stays": []}), visiting())
+    )
     assert "internet" not in never
 
 
-def test_a_researcher_sees_the_rules_of_a_flow_of_their_own(world: World, visiting: Visiting) -> None:
+def test_researcher_sees_the_rules_of_an_own_flow(world: World, visiting: Visiting) -> None:
     made = filled(world)
     said = text(rules.live(visiting("researcher", query={"owner": made})))
     assert "Sent" not in said

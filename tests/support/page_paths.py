@@ -26,7 +26,6 @@ PATHS = (
     "/queue",
     "/policy",
     "/outcomes",
-    "/forecasts",
     "/advice",
     "/advice?flow=f-1",
     "/health",

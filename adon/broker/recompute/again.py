@@ -53,7 +53,7 @@ def decided_again(snapshot: Snapshot) -> Decision:
         _grant(snapshot, need),
         snapshot.trigger,
     )
-    return replace(decision, alarm=snapshot.alarm)
+    return replace(decision, alarm=snapshot.alarm, cause_text=snapshot.cause_text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,6 +91,7 @@ class _Root:
     gate: Gate | None
     meter: int | None
     trigger: str | None
+    cause_text: str
     paths: tuple[str, ...]
     template: str
     topology: str
@@ -128,6 +129,7 @@ class Encoder:
             gate=snapshot.gate,
             meter=snapshot.meter,
             trigger=snapshot.trigger,
+            cause_text=snapshot.cause_text,
             paths=tuple(self._part(known, _known_to_json, parts) for known in seen.paths),
             template=self._part(seen.template, to_json, parts),
             topology=self._part(seen.topology, _topology_to_json, parts),
@@ -192,7 +194,7 @@ class Decoder:
             topology=topology,
             configuration=configuration,
         )
-        return Snapshot(root.decision, seen, root.alarm, root.gate, root.meter, root.trigger)
+        return Snapshot(root.decision, seen, root.alarm, root.gate, root.meter, root.trigger, root.cause_text)
 
     def _part(self, name: str, from_json: Callable[[Any], Any]) -> Any:
         if name not in self._parts:

@@ -155,6 +155,7 @@ class Snapshot:
     :param trigger: what of its template's triggers led to it.
     :param gate: the queue ladder at the port by which the flow leaves, where there are ladders.
     :param meter: the number of the meter that it has, if it has one.
+    :param cause_text: what its event was.
     """
 
     decision: str
@@ -163,3 +164,4 @@ class Snapshot:
     gate: Gate | None = None
     meter: int | None = None
     trigger: str | None = None
+    cause_text: str = ""

@@ -1,1 +1,1 @@
-"""Where data is computed: sites, jobs there, and what is kept for whom."""
+"""Compute sites, jobs and reservations."""

@@ -1,1 +1,1 @@
-"""Pages about instances: their health, tasks placed among them, evaluations of their network."""
+"""Health of instances, placements and evaluations."""

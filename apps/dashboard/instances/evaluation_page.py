@@ -1,21 +1,23 @@
-"""``/evaluations``: what a run of an evaluation found ([CEEM])."""
+"""``/evaluations``: results of runs of an evaluation ([CEEM])."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
+from typing import Any
 
-from dash import Dash, html
+from dash import html
 from dash.development.base_component import Component
 
 from adon.access.policy import Action
-from adon.api.studies import StudyView
 from adon.evaluation_file import BUILTIN
 from adon.studies.model import StudyKind
 from apps.dashboard import ui
-from apps.dashboard.instances.opened import Opened, opened, options
+from apps.dashboard.filter_form import Filter, FilterForm
+from apps.dashboard.instances.studies import OpenStudy, open_study, study_options, study_table
 from apps.dashboard.page import Group, Page
-from apps.dashboard.policy import filters
 from apps.dashboard.ui.blocks import Column
+from apps.dashboard.ui.document_table import Columns, document_table
 from apps.dashboard.visit import Visit
 from apps.figures.evaluation_figures import draw_distance_map, draw_variation
 from measurement.ceem.answers import Answer, answer_questions, result_table, unit_name
@@ -24,23 +26,20 @@ from measurement.ceem.template import Analysis, EvaluationTemplate
 from measurement.model import from_json
 
 PATH = "/evaluations"
-PREFIX = "evaluations"
+FILTERS = FilterForm(PATH, (Filter("study", "Run"),))
 
 
 def show(here: Visit) -> Component:
-    """The heading, and which run."""
+    """Heading and choice of a run."""
     lead = "Repeatable measurements of a network and their variance."
     head = ui.head("Evaluations", lead, ui.link("Health of instances", "/instances"))
-    known = options(here, StudyKind.EVALUATION, "latest")
-    if len(known) == 1:
-        return html.Div([head])
-    fields = [filters.choice(PREFIX, "study", "Run", here, known)]
-    return html.Div([head, filters.form(PREFIX, fields, PATH)])
+    known = study_options(here, StudyKind.EVALUATION)
+    return html.Div([head, FILTERS.draw(here, {"study": known}) if len(known) > 1 else None])
 
 
 def live(here: Visit) -> Component:
     """The run."""
-    found = opened(here, StudyKind.EVALUATION, partial(from_json, EvaluationRun))
+    found = open_study(here, StudyKind.EVALUATION, partial(from_json, EvaluationRun))
     if found is None:
         says = "No evaluations yet. Submit one with `adon study submit evaluation FILE`."
         return ui.card(None, ui.empty(says))
@@ -51,15 +50,15 @@ def live(here: Visit) -> Component:
         [
             _summary(found, here),
             ui.card(f"Mean (standard deviation) in {unit_name(run.unit)}", _table(run)),
-            ui.columns(_steadiness(run, analysis), _distances(run, analysis)),
-            _answers(run, document),
-            ui.card("All runs", _listed(found, here)),
+            ui.columns(_variance(run, analysis), _distances(run, analysis, here)),
+            _answers(run, document, here),
+            ui.card("All runs", study_table(here, PATH, found, "Runs")),
         ]
     )
 
 
 def document_of(run: EvaluationRun) -> EvaluationTemplate | None:
-    """The document that was run, if it is one that ADON brings, and still says the same."""
+    """Return the document of a run if it is a built-in one of the same content."""
     asked = run.document
     if asked.name not in BUILTIN.names():
         return None
@@ -67,7 +66,7 @@ def document_of(run: EvaluationRun) -> EvaluationTemplate | None:
     return known if asked.digest in ("", known.digest()) else None
 
 
-def _summary(found: Opened[EvaluationRun], here: Visit) -> Component:
+def _summary(found: OpenStudy[EvaluationRun], here: Visit) -> Component:
     run = found.value
     failed = sum(run.failures_by_path().values())
     marks = [ui.notice("Pilot run: no results.", "wait")] if run.pilot else []
@@ -100,86 +99,71 @@ def _column(node: str, number: int) -> Column:
     return Column(node, lambda row: row[number], numeric=True)
 
 
-def _steadiness(run: EvaluationRun, analysis: Analysis) -> Component:
-    says = (
-        f"Coefficient of variation by path; from {analysis.varies_from:g} on a path is called variable. "
-        "Its numbers follow from the table above."
-    )
+def _variance(run: EvaluationRun, analysis: Analysis) -> Component:
+    caption = f"Coefficient of variation by path. A path is called variable from {analysis.varies_from:g} on."
     height = 120 + 22 * len(run.path_statistics())
     return ui.card(
         "Variance",
-        ui.chart("evaluation-covs", draw_variation(run, analysis.varies_from), says, height),
+        ui.chart("evaluation-covs", draw_variation(run, analysis.varies_from), caption, height),
     )
 
 
-def _distances(run: EvaluationRun, analysis: Analysis) -> Component:
+def _distances(run: EvaluationRun, analysis: Analysis, here: Visit) -> Component:
     if not run.more_is_better:
         return ui.card("Distances", html.P("Distances are of bandwidths only.", className="muted"))
     drawn, stress = draw_distance_map(run, analysis.ratio)
-    says = (
-        "Places as far apart as 1 + log10 of their distance, which each line says; a plane shows that with "
-        f"an error of {stress:.0%}. A dotted line is more than a fifth too long or short. Circles are as "
-        "wide as the diameters."
+    caption = (
+        "The length of a line is 1 + log10 of the distance in its label. "
+        f"Error of the projection: {stress:.0%}. Dotted: error above a fifth. Circle: diameter of the node."
     )
-    rows = [*run.distances(analysis.ratio, clients=True).items()]
-    columns = [
-        Column("Path", lambda one: str(one[0])),
-        Column("Distance", lambda one: f"{one[1]:.3f}", numeric=True),
-    ]
-    nodes = [
-        Column("Node", lambda one: one[0]),
-        Column("Diameter", lambda one: f"{one[1]:.3f}", numeric=True),
-    ]
-    diameters = [*run.diameters(analysis.ratio).items()]
+    distances: Columns = {"Path": lambda one: str(one[0]), "Distance": lambda one: f"{one[1]:.3f}"}
+    diameters: Columns = {"Node": lambda one: one[0], "Diameter": lambda one: f"{one[1]:.3f}"}
+    between = run.distances(analysis.ratio, clients=True).items()
+    within = run.diameters(analysis.ratio).items()
     return ui.card(
         "Distances",
-        ui.chart("evaluation-distances", drawn, says, 420),
+        ui.chart("evaluation-distances", drawn, caption, 420),
         ui.details(
             "Table",
-            ui.table(columns, rows, "There is no path between nodes.", "Distances"),
-            ui.table(nodes, diameters, "No node was measured within.", "Diameters"),
+            _number_table(here, distances, between, "No paths between nodes.", "Distances"),
+            _number_table(here, diameters, within, "No measurements within nodes.", "Diameters"),
         ),
     )
 
 
-def _answers(run: EvaluationRun, document: EvaluationTemplate | None) -> Component:
+def _number_table(
+    here: Visit, columns: Columns, rows: Iterable[Any], nothing: str, caption: str
+) -> Component:
+    """Table whose second column has numbers."""
+    return document_table(here, columns, rows, nothing, caption, numeric=[*columns][1:])
+
+
+def _answers(run: EvaluationRun, document: EvaluationTemplate | None, here: Visit) -> Component:
     if document is None:
-        says = "The questions are in the document that was run, which is not here: `adon evaluate report`."
-        return ui.card("Answers", ui.empty(says))
-    return ui.card("Answers", *(_answer(one) for one in answer_questions(document, run)))
+        text = "The document of this run is not stored. Show the answers with `adon evaluate report`."
+        return ui.card("Answers", ui.empty(text))
+    return ui.card("Answers", *(_answer(one, here) for one in answer_questions(document, run)))
 
 
-def _answer(one: Answer) -> Component:
-    numbers = [Column("Of", lambda each: each.name), Column("", lambda each: each.text, numeric=True)]
+def _answer(one: Answer, here: Visit) -> Component:
+    numbers: Columns = {"Quantity": lambda each: each.name, "Value": lambda each: each.text}
     return html.Div(
         [
             html.H3(one.asks),
             html.P(" ".join(one.found)),
             *(html.P(doubt, className="muted") for doubt in one.doubts),
-            ui.details("The numbers", ui.table(numbers, one.numbers, "None.", one.asks)),
+            ui.details("Numbers", _number_table(here, numbers, one.numbers, "None.", one.asks)),
         ]
     )
 
 
-def _listed(found: Opened[EvaluationRun], here: Visit) -> Component:
-    def way(one: StudyView) -> Component:
-        return ui.link(one.title, filters.address(PATH, {}, study=one.id))
-
-    columns = [
-        Column("Run", way),
-        Column("Result", lambda one: one.summary),
-        Column("When", lambda one: ui.when(one.at, here)),
-        Column("By", lambda one: one.submitted_by),
-    ]
-    mine = found.study.id
-    return ui.table(columns, found.listed, "", "Runs", marked=lambda one: one.id == mine)
-
-
-def callbacks(app: Dash) -> None:
-    """The choices into the address."""
-    filters.install(app, PREFIX, ("study",))
-
-
 PAGE = Page(
-    PATH, "Evaluations", Action.STUDY_READ, show, live, 60.0, group=Group.INSTANCES, callbacks=callbacks
+    PATH,
+    "Evaluations",
+    Action.STUDY_READ,
+    show,
+    live,
+    60.0,
+    group=Group.INSTANCES,
+    callbacks=FILTERS.register,
 )

@@ -1,1 +1,1 @@
-"""What a researcher does: ask for a transfer, watch it, see what came of it."""
+"""Transfers: requests, flows and their outcomes."""
