@@ -118,13 +118,14 @@ def keep_running(parts: Sequence[Part], now: float) -> int:
 
 def stop(parts: Sequence[Part]) -> None:
     """End all of them, by force those that take too long."""
-    running = [part.process for part in parts if part.process is not None]
-    for process in running:
+    running = [(part.name, part.process) for part in parts if part.process is not None]
+    for _, process in running:
         process.terminate()
     deadline = time.monotonic() + STOP_WITHIN_S
-    for process in running:
+    for name, process in running:
         try:
             process.wait(timeout=max(0.1, deadline - time.monotonic()))
         except subprocess.TimeoutExpired:
+            log.warning("event=killed part=%s after_s=%g", name, STOP_WITHIN_S)
             process.kill()
             process.wait()

@@ -139,7 +139,8 @@ class Gate:
             # Who connects and hangs up again says nothing: a check whether the port is open.
             level = logging.DEBUG if refusal.kind == "hung_up" else logging.WARNING
             event = "switch.silent" if refusal.kind == "silent" else "switch.refused"
-            log.log(level, "event=%s address=%s reason=%r repeated=%d", event, host, str(refusal), left_out)
+            text = "event=%s kind=%s address=%s reason=%r repeated=%d"
+            log.log(level, text, event, refusal.kind, host, str(refusal), left_out)
 
     def malformed(self, host: str, text: str) -> None:
         """Count a message that makes no sense, and say so unless that was said just now."""

@@ -114,7 +114,7 @@ def configuration(form: str, **policy: object) -> dict[str, Any]:
         "overlays": {"mesh": {"vlans": "100-299", "paths": 2}},
         "paths": {},
         "discovery": {"enabled": True, "hello": "2 s", "debounce": "100 ms"},
-        "policy": {"counters_period": "500 ms", "consistency_period": "1 s", "drain": "50 ms", **policy},
+        "policy": {"counters_period": "1 s", "consistency_period": "1 s", "drain": "50 ms", **policy},
     }
 
 

@@ -31,7 +31,7 @@ class StandInSwitch:
         self.barriers: list[int] = []
         self._dpid, self._ports = dpid, ports
         self._protocol = ProtocolDesc(version=ofp.OFP_VERSION)
-        self._socket = socket.create_connection(("127.0.0.1", controller), timeout=20)
+        self._socket = socket.create_connection(("127.0.0.1", controller), timeout=60)
         self._thread = threading.Thread(target=self._run, daemon=True)
 
     def start(self) -> Self:
@@ -45,7 +45,7 @@ class StandInSwitch:
 
     def __exit__(self, *_: object) -> None:
         self.hang_up()
-        self._thread.join(5)
+        self._thread.join(60)
 
     def hang_up(self) -> None:
         try:

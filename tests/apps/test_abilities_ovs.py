@@ -90,7 +90,7 @@ def test_a_meter_that_somebody_made_first_is_made_ours(tmp_path: Path) -> None:
         eventually(lambda: link.call("snapshot", {})["paths"][0]["flows"] == ["f-1"])
         eventually(lambda: "rate=17" not in switches.ofctl("dump-meters", "mu-edge"), "it is as it was")
         eventually(lambda: [r for r in switches.rules("mu-edge") if "meter:40960" in r], "no rule with it")
-        assert controller.said("METER_EXISTS")
+        eventually(lambda: controller.said("event=of.error"), "the meter was not there")
 
 
 def staged(document: Any) -> Any:

@@ -221,7 +221,7 @@ def test_a_copy_is_one_moment_of_a_database_that_is_written_to(tmp_path: Path) -
     stopped, written = threading.Event(), threading.Semaphore(0)
 
     def write() -> None:
-        with closing(sqlite3.connect(file, isolation_level=None, timeout=30)) as writer:
+        with closing(sqlite3.connect(file, isolation_level=None, timeout=60)) as writer:
             number = 0
             while not stopped.is_set():
                 writer.execute("BEGIN IMMEDIATE")
@@ -237,7 +237,7 @@ def test_a_copy_is_one_moment_of_a_database_that_is_written_to(tmp_path: Path) -
         counts = []
         for number in range(5):
             for _ in range(20):
-                assert written.acquire(timeout=30), "the writer has to wait"
+                assert written.acquire(timeout=60), "the writer has to wait"
             databases.copy(file, tmp_path / f"copy-{number}.db")
             with closing(sqlite3.connect(tmp_path / f"copy-{number}.db")) as copy:
                 a, b = (
@@ -254,7 +254,7 @@ def test_a_copy_is_one_moment_of_a_database_that_is_written_to(tmp_path: Path) -
 
 def answer(service: Service, token: str) -> requests.Response:
     url = f"http://127.0.0.1:{load(service.config).controller.web_port}/api/v1"
-    return requests.get(f"{url}/flows", headers={"Authorization": f"Bearer {token}"}, timeout=20)
+    return requests.get(f"{url}/flows", headers={"Authorization": f"Bearer {token}"}, timeout=60)
 
 
 @pytest.mark.integration
@@ -281,7 +281,7 @@ def test_a_backup_of_a_running_service_serves_elsewhere(tmp_path: Path) -> None:
         url = f"http://127.0.0.1:{load(service.config).controller.web_port}/api/v1"
         wish = {"source": "mu-dtn", "destination": "osu-dtn", "size": "1 GB", "template": "geni-classroom"}
         headers = {"Authorization": f"Bearer {token}"}
-        asked = requests.post(f"{url}/flows", json=wish, headers=headers, timeout=20)
+        asked = requests.post(f"{url}/flows", json=wish, headers=headers, timeout=60)
         assert asked.status_code == 202, asked.text
         said = adon("backup", str(tmp_path / "kept.tar"), "--data", str(tmp_path / "here/data"), "--json")
     finally:

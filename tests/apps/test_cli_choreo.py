@@ -112,7 +112,7 @@ class TestProfile:
             with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
                 sender.connect(("127.0.0.1", port))
                 heard = 0
-                while heard < 2:  # until it listens nobody takes what is sent, and the second one says so
+                while heard < 20:  # until it listens nobody takes what is sent, and the second one says so
                     data = datagram(heard + 1, [sample(heard + 1, [header(ethernet(ip(A, B, 1000)))])])
                     try:
                         sender.send(data)

@@ -51,7 +51,7 @@ WISH = {
     "template": TEMPLATE["name"],
     "ports": [5001],
 }
-BULK = {**TEMPLATE, "qspec": {}, "selection": {"min_dwell": "1 h", "idle_timeout": "60 s"}}
+BULK = {**TEMPLATE, "qspec": {}, "selection": {"min_dwell": "1 h", "idle_timeout": "1 h"}}
 """A template whose flows are content with few packets and stay where they are."""
 ETHERNET = "in_port({}),eth(src=02:00:00:00:0a:0a,dst=02:00:00:00:0a:01)"
 IP = (
@@ -161,7 +161,7 @@ class Service:
         assert self.process is not None
         assert self.runs, f"adon serve ended with status {self.process.returncode}:\n{self.log}"
         try:
-            answer = requests.get(f"{self.url}/readyz", timeout=20)
+            answer = requests.get(f"{self.url}/readyz", timeout=60)
         except requests.RequestException:
             return False
         return answer.ok and answer.json()["checks"] == READY
@@ -327,4 +327,4 @@ def test_start_waits_for_a_database_that_does_not_answer(service: Service) -> No
 def stops_well(service: Service) -> None:
     assert service.process is not None
     service.process.terminate()
-    assert service.process.wait(30) == 0
+    assert service.process.wait(60) == 0

@@ -104,7 +104,7 @@ def archive(data: dict[str, Any], document: dict[str, Any]) -> tuple[int, int]:
     sent, left = 0, sum(step["attempts"] for step in data["retry-policy"])
     while True:
         answer = requests.request(
-            data["op"], data["_url"], json=document, headers=data["_headers"], timeout=10
+            data["op"], data["_url"], json=document, headers=data["_headers"], timeout=60
         )
         sent += 1
         if answer.ok or sent > left:

@@ -66,7 +66,7 @@ def test_the_points_observe_while_a_flow_runs_and_the_controller_hears_of_it(
         eventually(lambda: standing() == 1, "it does not begin again")
     finally:
         os.kill(process.pid, signal.SIGTERM)
-        process.wait(15)
+        process.wait(60)
         link.close()
         log = (data / "log").read_text()
     assert process.returncode == 0, log

@@ -62,7 +62,7 @@ def live(controller: Controller) -> bool:
 
 def test_a_real_link_is_found_and_goes_with_its_port(controller: Controller, switches: Switches) -> None:
     """The rules are there only after the first hellos, so the second ones bring it about."""
-    eventually(lambda: live(controller), "no link was found", patience=45)
+    eventually(lambda: live(controller), "no link was found")
     for bridge in BRIDGES:
         (rule,) = [line for line in switches.rules(bridge) if f"cookie={DISCOVERY}" in line]
         assert RULE in rule
@@ -81,7 +81,7 @@ def test_a_real_link_is_found_and_goes_with_its_port(controller: Controller, swi
 
 
 def test_loops_wrong_wires_and_strangers_are_said(controller: Controller, switches: Switches) -> None:
-    eventually(lambda: live(controller), "no link was found", patience=45)
+    eventually(lambda: live(controller), "no link was found")
     join_bridges(switches, ("mu-edge", "mu-loop-a", 6), ("mu-edge", "mu-loop-b", 7))
     eventually(lambda: states(controller).get(("mu-loop-a", "mu-loop-b")) == "loop", "no loop was found")
     stranger = lldp_frame(CHASSIS, tlv(2, b"\x07Gi0/1\x1b[2J"), TTL, tlv(5, b"core"), END)

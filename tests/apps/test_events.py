@@ -14,7 +14,7 @@ from measurement.model import to_json
 from tests.apps.edge import eventually
 from tests.support.fake_collector import FELL, ROSE
 
-WITHIN = 20
+WITHIN = 60
 
 
 class Listener:

@@ -26,8 +26,6 @@ pytestmark = pytest.mark.integration
 
 PAIRS = tuple(combinations(range(SITES), 2))
 PATIENCE_S = 180.0
-LASTING = {**TEMPLATE, "selection": {**TEMPLATE["selection"], "idle_timeout": "1 h"}}  # type: ignore[dict-item]
-"""No packet is sent here."""
 
 
 @pytest.fixture(
@@ -44,7 +42,7 @@ def fabric(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
             PATIENCE_S,
         )
         with built.controller.client() as link:
-            link.call("template.add", {"template": LASTING, "author": "eve"})
+            link.call("template.add", {"template": TEMPLATE, "author": "eve"})
             for one, other in PAIRS:
                 wish = {"source": f"dtn-{one}", "destination": f"dtn-{other}", "ports": [port(one, other)]}
                 wish |= {"size": "10 MB", "template": "test-bulk"}

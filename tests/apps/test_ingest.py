@@ -52,7 +52,7 @@ class Running:
         headers = {"Authorization": f"Bearer {token}"} if token is not None else {}
         data = body if isinstance(body, bytes) else json.dumps(body).encode()
         more["headers"] = {**headers, **more.get("headers", {})}
-        return requests.post(self.server.url + path, data=data, timeout=10, **more)
+        return requests.post(self.server.url + path, data=data, timeout=60, **more)
 
     def archived(self) -> int:
         with Archive(self.file) as archive:
@@ -106,7 +106,7 @@ def test_result_is_archived_as_perfsonars_definition_sends_it(
 ) -> None:
     headers = {"x-ps-observer": "192.0.2.10", "content-type": "application/json", "Authorization": shown}
     answer = requests.request(
-        verb, ingest.server.url + path, json=messages.message(), headers=headers, timeout=10
+        verb, ingest.server.url + path, json=messages.message(), headers=headers, timeout=60
     )
     assert (answer.status_code, answer.json()["new"]) == (200, 2)
     assert ingest.archived() == 2
@@ -118,7 +118,7 @@ def test_curl_archives_a_document(ingest: Running, tmp_path: Path) -> None:
     def curl(*words: str) -> str:
         command = ["curl", "-s", "-o", "/dev/null", "-w", "%{http_code}", "-X", "PUT"]
         command += ["--data-binary", f"@{tmp_path}/message.json", *words, f"{ingest.server.url}/results"]
-        return subprocess.run(command, capture_output=True, text=True, timeout=30, check=True).stdout
+        return subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
 
     assert curl() == "401"
     assert curl("-u", "campus:guessed") == "401"
@@ -132,7 +132,7 @@ def test_curl_archives_a_document(ingest: Running, tmp_path: Path) -> None:
 def test_wrong_credentials_are_told_both_schemes(shared: Running, shown: str | None) -> None:
     headers = {} if shown is None else {"Authorization": shown}
     answer = requests.put(
-        shared.server.url + "/results", json=messages.message(), headers=headers, timeout=10
+        shared.server.url + "/results", json=messages.message(), headers=headers, timeout=60
     )
     assert (answer.status_code, answer.json()["code"]) == (401, "not-authenticated")
     assert {"Bearer", "Basic"} <= set(answer.headers["WWW-Authenticate"].replace(",", "").split())
@@ -253,7 +253,7 @@ def test_a_failed_test_is_acknowledged_so_that_it_is_not_sent_for_ever(shared: R
 )
 def test_odd_requests_get_no_5xx(shared: Running, head: str) -> None:
     host, port = shared.server.url.removeprefix("http://").split(":")
-    with socket.create_connection((host, int(port)), timeout=10) as connection:
+    with socket.create_connection((host, int(port)), timeout=60) as connection:
         start = f"POST /results HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {TOKENS['campus']}\r\n"
         connection.sendall(f"{start}{head}\r\nConnection: close\r\n\r\n{{}}\r\n0\r\n\r\n".encode())
         connection.shutdown(socket.SHUT_WR)
@@ -268,7 +268,7 @@ def test_a_body_without_length_is_bounded_too(shared: Running) -> None:
     chunks = (b" " * 10_000 for _ in range(100))
     headers = {"Authorization": f"Bearer {TOKENS['campus']}"}
     try:
-        answer = requests.post(shared.server.url + "/results", data=chunks, headers=headers, timeout=10)
+        answer = requests.post(shared.server.url + "/results", data=chunks, headers=headers, timeout=60)
     except requests.ConnectionError:
         return  # it hung up in the middle, which bounds it as well
     assert 400 <= answer.status_code < 500
@@ -295,7 +295,7 @@ def test_who_guesses_tokens_is_slowed_down(ingest: Running) -> None:
 def test_health_is_open_and_counts(ingest: Running) -> None:
     ingest.post(messages.message())
     ingest.post(messages.message(), None)
-    answer = requests.get(ingest.server.url + "/healthz", timeout=10).json()
+    answer = requests.get(ingest.server.url + "/healthz", timeout=60).json()
     assert answer["status"] == "ok"
     assert answer["counted"] == {"messages": 1, "refused": 0, "new": 2, "duplicates": 0, "status_401": 1}
 
@@ -320,7 +320,7 @@ def test_a_token_is_sent_over_tls_and_a_client_certificate_is_nobody(
         shown = tuple(map(str, certificates["campus"]))
         assert running.post(messages.message(), verify=verify).status_code == 200
         url, name_and_token = f"{running.server.url}/logstash", ("campus", TOKENS["campus"])
-        answer = requests.put(url, json=messages.message(), auth=name_and_token, verify=verify, timeout=10)
+        answer = requests.put(url, json=messages.message(), auth=name_and_token, verify=verify, timeout=60)
         assert (answer.status_code, answer.json()["new"]) == (200, 2)
         assert running.post(messages.message(), None, verify=verify, cert=shown).status_code == 401
 

@@ -55,6 +55,11 @@ class Controller:
                 return peer, payload
 
 
+@pytest.fixture(autouse=True)
+def _connections_have_time(monkeypatch):
+    monkeypatch.setattr(link, "CONNECT_WAIT", WAIT)
+
+
 @pytest.fixture
 def path(tmp_path):
     return tmp_path / "c.sock"

@@ -121,9 +121,9 @@ def test_the_writer_wakes_up_for_what_is_put_and_for_the_end() -> None:
     writer = threading.Thread(target=write)
     writer.start()
     outbox.put(message(BARRIER))
-    assert arrived.wait(10)
+    assert arrived.wait(60)
     outbox.end()
-    writer.join(10)
+    writer.join(60)
     assert not writer.is_alive()
     assert taken == [message(BARRIER)]
 
@@ -173,7 +173,7 @@ def test_what_is_sent_at_once_and_what_waits_leave_in_one_order(steps: list[tupl
             outbox.put(message(FLOW_MOD, number))
             time.sleep(pause)
     outbox.put(message(BARRIER, len(steps)), last=True)
-    writer.join(10)
+    writer.join(60)
     assert not writer.is_alive()
     assert [number for data in written for _, number in numbers(data)] == list(range(len(steps) + 1))
 
@@ -187,5 +187,5 @@ def test_at_the_end_the_writer_waits_for_a_claim() -> None:
     writer.join(0.05)
     assert writer.is_alive(), "the socket may be closed only when nobody writes any more"
     outbox.release()
-    writer.join(10)
+    writer.join(60)
     assert not writer.is_alive()

@@ -78,7 +78,7 @@ def test_what_comes_while_the_first_is_carried_out_waits_for_its_turn(world, mon
     def slow(link, name, *arguments, **more):
         if name == "template.add":
             entered.set()
-            assert go.wait(10)
+            assert go.wait(120)
         return real(link, name, *arguments, **more)
 
     monkeypatch.setattr(LinkClient, "call", slow)
@@ -92,11 +92,11 @@ def test_what_comes_while_the_first_is_carried_out_waits_for_its_turn(world, mon
 
     first = threading.Thread(target=post)
     first.start()
-    assert entered.wait(10)
+    assert entered.wait(60)
     early = world.ask("POST", "/templates", json=body, **key("k"))
     assert (early.status_code, early.json["problems"][0]["field"]) == (409, "Idempotency-Key")
     go.set()
-    first.join(10)
+    first.join(60)
     assert answers[0].status_code == 201
     assert world.ask("POST", "/templates", json=body, **key("k")).data == answers[0].data
 

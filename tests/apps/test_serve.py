@@ -6,7 +6,6 @@ import socket
 import stat
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -286,7 +285,7 @@ def test_a_socket_that_the_service_manager_passes(tmp_path: Path, passed: str) -
             cwd=ROOT,
             capture_output=True,
             text=True,
-            timeout=20,
+            timeout=60,
             check=True,
         )
         port = str(listening.getsockname()[1])
@@ -325,11 +324,10 @@ def test_sigterm_ends_all_and_a_dead_controller_comes_back(service: Service) -> 
     assert "event=died part=controller status=-9 again_in_s=0.5" in service.log.read_text()
     assert len(before & service.children()) == 2, "the others were left alone"
     everybody = before | service.children()
-    begun = time.monotonic()
     service.process.terminate()
     assert service.process.wait(60) == 0
     assert not [pid for pid in everybody if running(pid)]
-    assert time.monotonic() - begun < parts_module.STOP_WITHIN_S, "somebody had to be killed"
+    assert "event=killed" not in service.log.read_text(), "a part had to be killed"
     assert service.log.read_text().count("Admin token") == 1
 
 
@@ -341,13 +339,13 @@ def test_a_session_outlives_the_web_process_that_it_began_in(service: Service) -
     url = f"http://127.0.0.1:{load(service.config).controller.web_port}"
     with requests.Session() as browser:
         browser.trust_env = False
-        browser.post(f"{url}/sign-in", data={"token": token}, allow_redirects=False, timeout=20)
-        assert browser.get(url, allow_redirects=False, timeout=20).status_code == 200
+        browser.post(f"{url}/sign-in", data={"token": token}, allow_redirects=False, timeout=60)
+        assert browser.get(url, allow_redirects=False, timeout=60).status_code == 200
         web = max(service.children())  # the last that was started
         os.kill(web, signal.SIGKILL)
         eventually(lambda: "event=died part=web" in service.log.read_text(), "nobody saw it end")
         service.ready()
-        assert browser.get(url, allow_redirects=False, timeout=20).status_code == 200
+        assert browser.get(url, allow_redirects=False, timeout=60).status_code == 200
     with Access.open(access_url(service.folder / "data", None)) as access:
         done = [(line.entry.action, line.entry.via.split(":")[0]) for line in access.audit.all()]
         assert done == [("token.create", "local"), ("session.begin", "token")]

@@ -106,7 +106,7 @@ def served(folder: Path, store: str, archive: str) -> Iterator[str]:
         assert process.poll() is None, log.read_text()
         yield url
         process.terminate()
-        assert process.wait(30) == 0
+        assert process.wait(60) == 0
         assert "Traceback" not in log.read_text()
         assert list((folder / "data").glob("*.db")) == []
     finally:
@@ -115,13 +115,13 @@ def served(folder: Path, store: str, archive: str) -> Iterator[str]:
 
 def ready(url: str) -> bool:
     try:
-        return requests.get(f"{url}/readyz", timeout=20).status_code == 200
+        return requests.get(f"{url}/readyz", timeout=60).status_code == 200
     except requests.RequestException:
         return False
 
 
 def flows(url: str, token: str) -> list[str]:
-    answer = requests.get(f"{url}/flows", headers={"Authorization": f"Bearer {token}"}, timeout=20)
+    answer = requests.get(f"{url}/flows", headers={"Authorization": f"Bearer {token}"}, timeout=60)
     assert answer.status_code == 200, answer.text
     return [flow["id"] for flow in answer.json()["items"]]
 
@@ -142,7 +142,7 @@ def test_a_database_is_served_dumped_and_restored(server: Server, tmp_path: Path
     with served(tmp_path / "here", server.url("adon"), server.url("measurements")) as url:
         wish = {"source": "mu-dtn", "destination": "osu-dtn", "size": "1 GB", "template": "geni-classroom"}
         headers = {"Authorization": f"Bearer {token}"}
-        asked = requests.post(f"{url}/flows", json=wish, headers=headers, timeout=20)
+        asked = requests.post(f"{url}/flows", json=wish, headers=headers, timeout=60)
         assert asked.status_code == 202, asked.text
         dumps = [server.dump(name, f"{name}.dump") for name in ("adon", "measurements")]
     assert server.one("adon", "SELECT version_num FROM alembic_version") == STATE.revision

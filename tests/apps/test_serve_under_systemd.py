@@ -97,7 +97,7 @@ def test_ready_alive_stopping_and_no_connection_refused_between_two_runs(systemd
         assert "apps.campus_edge" in Path(f"/proc/{controller}/cmdline").read_text()
         process.terminate()
         assert systemd.hears("STOPPING=1") == process.pid
-        assert process.wait(30) == 0
+        assert process.wait(60) == 0
     waiting = systemd.asks()
     with systemd.started():
         # 503: the web side is there a moment before the controller.

@@ -24,7 +24,7 @@ from tests.support import web_world as web
 from tests.support.fake_collector import NOW
 
 
-def raw(url, data, patience=20.0):
+def raw(url, data, patience=60.0):
     """What comes back for these bytes, until the server ends the connection."""
     host, port = url.removeprefix("http://").split(":")
     with socket.create_connection((host, int(port)), timeout=patience) as connection:
@@ -61,14 +61,15 @@ def test_what_cannot_be_served_is_refused_without_a_trace(served, data, status):
     "begun", [b"", b"GET / HT", b"POST /api/v1/flows HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{"]
 )
 def test_who_does_not_finish_a_request_is_let_go_and_others_are_served(served, monkeypatch, begun):
-    for module, name in ((connections, "HEAD_S"), (connections, "LOOK_EVERY_S"), (bridge, "SLOW_CLIENT_S")):
-        monkeypatch.setattr(module, name, 0.2)
+    monkeypatch.setattr(connections, "LOOK_EVERY_S", 0.2)
+    for module, name in ((connections, "HEAD_S"), (bridge, "SLOW_CLIENT_S")):
+        monkeypatch.setattr(module, name, 2.0)  # enough for a whole request on a busy machine
     host, port = served.removeprefix("http://").split(":")
-    held = [socket.create_connection((host, int(port)), timeout=20) for _ in range(40)]
+    held = [socket.create_connection((host, int(port)), timeout=60) for _ in range(40)]
     for one in held:
         with suppress(ConnectionError):  # it may have been cut off before a byte was sent
             one.sendall(begun)
-    assert requests.get(f"{served}/api/v1/healthz", timeout=20).status_code == 200
+    assert requests.get(f"{served}/api/v1/healthz", timeout=60).status_code == 200
     for one in held:
         found = b""
         with suppress(ConnectionResetError):  # cut off with bytes that nobody had read yet
@@ -85,7 +86,7 @@ def test_who_does_not_take_the_last_bytes_of_answers_is_let_go(world, monkeypatc
     caplog.set_level(logging.INFO, connections.__name__)
     with world.served() as url, socket.socket() as slow:
         slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-        slow.settimeout(20)
+        slow.settimeout(60)
         slow.connect(("127.0.0.1", int(url.rpartition(":")[2])))
         slow.sendall((HEAD + b"\r\n") * 60)  # their answers fill what the kernel holds, and some more
         eventually(lambda: "event=web.slow-client cause=answer" in caplog.text, "it is waited for")
@@ -126,18 +127,18 @@ def test_nobody_has_more_than_their_share_of_the_connections(world):
         host, port = url.removeprefix("http://").split(":")
 
         def connect(source):
-            return socket.create_connection((host, int(port)), timeout=20, source_address=(source, 0))
+            return socket.create_connection((host, int(port)), timeout=60, source_address=(source, 0))
 
         held = [connect("127.0.0.2") for _ in range(20)]
         refused = connect("127.0.0.2")
         assert refused.recv(100).startswith(b"HTTP/1.1 503")
-        assert requests.get(f"{url}/api/v1/healthz", timeout=20).status_code == 200, "others are served"
+        assert requests.get(f"{url}/api/v1/healthz", timeout=60).status_code == 200, "others are served"
         more = [connect("127.0.0.1") for _ in range(10)]  # a proxy of ours brings everybody's
         full = connect("127.0.0.3")
         assert full.recv(100).startswith(b"HTTP/1.1 503"), "and there is an end for all together"
         for one in (*held, *more, refused, full):
             one.close()
-        eventually(lambda: requests.get(f"{url}/api/v1/healthz", timeout=20).status_code == 200)
+        eventually(lambda: requests.get(f"{url}/api/v1/healthz", timeout=60).status_code == 200)
 
 
 SHIBBOLETH = {"Adon-Proxy-Secret": "s3cret", "Shib-Identity-Provider": "https://idp", "eppn": "ann@mu.edu"}
@@ -158,7 +159,7 @@ def test_who_speaks_for_an_identity_provider_is_known_by_the_connection_not_by_a
                     f"{url}/sign-in/shibboleth",
                     headers={**SHIBBOLETH, "X-Forwarded-For": said},
                     allow_redirects=False,
-                    timeout=20,
+                    timeout=60,
                 ).status_code
 
         assert ask("127.0.0.1", "198.51.100.7") == 303, "the web server in front, for somebody"
@@ -173,14 +174,14 @@ def test_what_a_stranger_says_about_the_client_is_dropped(world, served):
 
     world.app.before_request_funcs.setdefault(None, []).append(note)
     said = {"X-Forwarded-For": "198.51.100.1", "X-Forwarded-Proto": "https", "X-Forwarded-Host": "evil"}
-    assert requests.get(f"{served}/api/v1/healthz", headers=said, timeout=20).status_code == 200
+    assert requests.get(f"{served}/api/v1/healthz", headers=said, timeout=60).status_code == 200
     assert seen[0][0] == "127.0.0.1"
     assert not [name for name in seen[0][1] if name.startswith("X-Forwarded")]
 
 
 def test_who_left_is_forgotten(world, served):
     headers = {"Authorization": f"Bearer {world.tokens['admin']}"}
-    with requests.get(f"{served}/api/v1/events", headers=headers, stream=True, timeout=20) as answer:
+    with requests.get(f"{served}/api/v1/events", headers=headers, stream=True, timeout=60) as answer:
         assert answer.status_code == 200
-        assert world.stream.listening == 1
+        eventually(lambda: world.stream.listening == 1, "it does not listen")
     eventually(lambda: world.stream.listening == 0, "the place stays taken")

@@ -67,7 +67,7 @@ class Service:
             found = self.api.job(job)
             return found if found.state in states else None
 
-        found: JobView = eventually(look, f"{job} is not {states}: {self.api.job(job)}", 60)
+        found: JobView = eventually(look, f"{job} is not {states}: {self.api.job(job)}")
         return found
 
     def kill_controller(self) -> None:

@@ -140,22 +140,18 @@ def test_certificates_made_by_ovs_pki_do(controller: Controller, tmp_path: Path)
 
 
 @pytest.mark.parametrize(
-    ("who", "line"),
-    [
-        ("wrong name", "its certificate is of edge9, edge9.mu.example, not of edge1.mu.example"),
-        ("wrong CA", "its certificate is not accepted: "),
-        ("plain TCP", "it speaks plain TCP, and this port TLS only"),
-    ],
+    ("who", "kind"),
+    [("wrong name", "certificate"), ("wrong CA", "tls"), ("plain TCP", "tls")],
 )
 def test_open_vswitch_with_another_certificate_or_none_is_refused(
-    secured: Controller, authority: Authority, tmp_path: Path, who: str, line: str
+    secured: Controller, authority: Authority, tmp_path: Path, who: str, kind: str
 ) -> None:
     other = Authority(tmp_path / "other", "somebody else's CA") if who == "wrong CA" else authority
     name = "edge1" if who == "wrong CA" else "edge9"
     files = (*other.issue(name, f"{name}.mu.example"), authority.file)
     transport = "tcp" if who == "plain TCP" else "ssl"
     with edges(tmp_path, f"{transport}:127.0.0.1:{secured.port}", files=files) as switches:
-        eventually(lambda: secured.said(line), "no line says why")
+        eventually(lambda: secured.said(f"event=switch.refused kind={kind}"), "it was not refused")
         assert secured.said("event=switch.refused") <= len(BRIDGES), "a line for each attempt"
         assert secured.said("code=switch-connected") == 0
         assert ours(switches) == 0
@@ -171,12 +167,12 @@ def tls_client(authority: Authority, files: tuple[Path, Path] | None) -> ssl.SSL
 def test_without_a_certificate_nobody_is_let_in(secured: Controller, authority: Authority) -> None:
     context = tls_client(authority, None)
     with (
-        socket.create_connection(("127.0.0.1", secured.port), timeout=10) as plain,
+        socket.create_connection(("127.0.0.1", secured.port), timeout=60) as plain,
         context.wrap_socket(plain, server_hostname="localhost") as connection,
         pytest.raises(ssl.SSLError),
     ):
         connection.recv(100)
-    eventually(lambda: secured.said("it shows no certificate"), "no line says why")
+    eventually(lambda: secured.said("event=switch.refused kind=tls"), "it was not refused")
 
 
 @pytest.mark.filterwarnings("ignore:ssl.TLSVersion.TLSv1_1 is deprecated")
@@ -185,18 +181,18 @@ def test_old_tls_is_refused(secured: Controller, authority: Authority) -> None:
     context.set_ciphers("ALL:@SECLEVEL=0")
     context.minimum_version = context.maximum_version = ssl.TLSVersion.TLSv1_1
     with (
-        socket.create_connection(("127.0.0.1", secured.port), timeout=10) as plain,
+        socket.create_connection(("127.0.0.1", secured.port), timeout=60) as plain,
         pytest.raises(OSError, match=r"."),
     ):
         context.wrap_socket(plain, server_hostname="localhost")
-    eventually(lambda: secured.said("it offers no TLS of version 1.2 or later"), "no line says why")
+    eventually(lambda: secured.said("event=switch.refused kind=tls"), "it was not refused")
 
 
 def presented(authority: Authority, port: int) -> bytes | None:
     """The certificate that the controller shows now."""
     context = tls_client(authority, authority.issue("probe"))
     with (
-        socket.create_connection(("127.0.0.1", port), timeout=10) as plain,
+        socket.create_connection(("127.0.0.1", port), timeout=60) as plain,
         context.wrap_socket(plain, server_hostname="localhost") as connection,
     ):
         return connection.getpeercert(binary_form=True)
@@ -258,7 +254,7 @@ def test_the_version_that_open_vswitch_speaks(
     running(controller)
     with edges(tmp_path, f"tcp:127.0.0.1:{controller.port}", protocols=protocols) as switches:
         if spoken is None:
-            eventually(lambda: controller.said("no common version: it offers 1."), "no line says why")
+            eventually(lambda: controller.said("event=switch.refused kind=version"), "it was not refused")
             assert controller.said("event=switch.refused") == 1
             heard = (switches.folder / "ovs-vswitchd.out").read_text
             eventually(lambda: "version negotiation failed" in heard(), "the switch was not told")
@@ -268,7 +264,7 @@ def test_the_version_that_open_vswitch_speaks(
 
 
 def connected(port: int) -> socket.socket:
-    return socket.create_connection(("127.0.0.1", port), timeout=20)
+    return socket.create_connection(("127.0.0.1", port), timeout=60)
 
 
 def received(connection: socket.socket) -> list[tuple[int, int, bytes]]:
@@ -315,8 +311,8 @@ def test_a_silent_client_and_one_that_drips_hold_their_place_no_longer_than_the_
             stack.enter_context(connected(controller.port))
         with connected(controller.port) as fifth:
             assert fifth.recv(100) == b"", "more are half open than allowed"
-        eventually(lambda: controller.said("connections from this address are in their handshake"))
-        eventually(lambda: controller.said("it did not say who it is within 3 s"))
+        eventually(lambda: controller.said("event=switch.refused kind=half_open"))
+        eventually(lambda: controller.said("event=switch.refused kind=handshake"))
     with connected(controller.port) as dripping, pytest.raises(ConnectionError):
         drip(dripping, message(0) + message(2, bytes(10_000)))
     with standin(controller, MU):
@@ -342,14 +338,14 @@ def resident_mb(controller: Controller) -> float:
 
 
 def test_echoes_are_asked_for_and_timed_and_a_silent_switch_is_given_up(controller: Controller) -> None:
-    configure(controller, {"connections": {"echo_interval": "200 ms", "echo_misses": 2}})
+    configure(controller, {"connections": {"echo_interval": "250 ms", "echo_misses": 20}})
     running(controller)
     with standin(controller, MU) as switch, controller.client() as link:
         eventually(lambda: link.call("tally", {})["echoes"][-1][1] >= 3, "no echo was timed")
         assert not switch.dropped
         switch.answers_echoes = False
         eventually(lambda: switch.dropped, "it was not given up")
-        assert controller.said("event=switch.silent") == 1
+        eventually(lambda: controller.said("event=switch.silent") == 1, "it was not logged")
 
 
 def packet_in(cookie: int, port: int) -> bytes:
@@ -393,7 +389,8 @@ def test_a_switch_that_never_does_what_it_is_told_is_not_asked_for_ever(tmp_path
         eventually(lambda: controller.said("code=switch-connected"), "it did not connect")
         before = threads_and_descriptors(controller)
         asked = connections = 0
-        deadline = time.monotonic() + 8
+        begun = time.monotonic()
+        deadline = begun + 8
         while time.monotonic() < deadline:
             with standin(controller, MU) as switch:
                 connections += 1
@@ -405,7 +402,7 @@ def test_a_switch_that_never_does_what_it_is_told_is_not_asked_for_ever(tmp_path
                 eventually(lambda switch=switch: switch.dropped or time.monotonic() > deadline)
                 asked += len(switch.flow_mods)
         # 4 rules are wanted; again after each comparison, of which there is one a second, or connection.
-        assert 0 < asked <= 4 * (9 + connections)
+        assert 0 < asked <= 4 * (time.monotonic() - begun + 1 + connections)
         assert controller.said("event=of.error") <= 2
         eventually(lambda: threads_and_descriptors(controller) <= before, "threads or descriptors are left")
         assert controller.alive
@@ -422,7 +419,7 @@ def test_a_paced_switch_gets_its_rules_one_by_one_and_delays_nobody(controller: 
         answered = len(slow.barriers) + len(other.barriers)
         eventually(lambda: link.call("tally", {})["barriers"][-1][1] >= answered, "a barrier is not answered")
         assert slow.barriers
-        assert controller.said("barrier reply") == 0
+        assert controller.said("code=install-failed") == 0
 
 
 # -- malformed messages ------------------------------------------------------------------------------------

@@ -77,12 +77,12 @@ def test_a_pushed_result_is_answered_when_it_is_in_the_archive(
     bearer = {"Authorization": f"Bearer {TOKEN}"}
     with ways_in(settings, tmp_path, collector.inbox) as url:
         body = rtt()
-        answer = requests.post(f"{url}/results", json=body, headers=bearer, timeout=10)
+        answer = requests.post(f"{url}/results", json=body, headers=bearer, timeout=60)
         assert answer.status_code == 200
         assert answer.json()["new"] == len(kept(tmp_path)) == 2
-        again = requests.post(f"{url}/results", json=body, headers=bearer, timeout=10)
+        again = requests.post(f"{url}/results", json=body, headers=bearer, timeout=60)
         assert (again.json()["new"], again.json()["duplicates"]) == (0, 2)
-        nobody = requests.post(f"{url}/results", json=rtt(), timeout=10)
+        nobody = requests.post(f"{url}/results", json=rtt(), timeout=60)
         assert nobody.status_code == 401
     assert {each.key for each in kept(tmp_path)} == {KEY}
     assert {each.metric for each in kept(tmp_path)} == {Metric.RTT, Metric.LOSS}
@@ -97,7 +97,7 @@ def test_changed_trust_file_replaces_tokens_and_one_with_an_error_does_not(
 
     def status(token: str) -> int:
         bearer = {"Authorization": f"Bearer {token}"}
-        return requests.post(f"{url}/results", json=rtt(), headers=bearer, timeout=10).status_code
+        return requests.post(f"{url}/results", json=rtt(), headers=bearer, timeout=60).status_code
 
     with ways_in(settings, tmp_path, collector.inbox) as url:
         assert status(TOKEN) == 200
@@ -118,7 +118,7 @@ def test_pushed_throughput_with_a_wrong_interval_is_archived(
     spec = {"source": MU, "dest": OSU, "duration": "ten"}
     body = message("throughput", result, spec, ended=float(int(time.time())) - 1)
     with ways_in(settings, tmp_path, collector.inbox) as url:
-        answer = requests.put(f"{url}/results", json=body, auth=("mu", TOKEN), timeout=10)
+        answer = requests.put(f"{url}/results", json=body, auth=("mu", TOKEN), timeout=60)
     assert (answer.status_code, answer.json()["new"]) == (200, 1)
     (value,) = kept(tmp_path)
     assert (value.value, value.parameters["ignored"]) == (941e6, ["duration", "intervals"])

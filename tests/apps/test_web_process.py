@@ -24,7 +24,16 @@ from adon.store.access.access import Access, access_url
 from adon.store.access.access_tables import ACCESS
 from adon.store.schema import make_database
 from apps.link import LinkServer, Peer
-from tests.apps.edge import DIES_WITH_US, ROOT, SourceAddress, end, eventually, free_port, write_configuration
+from tests.apps.edge import (
+    DIES_WITH_US,
+    PATIENCE_S,
+    ROOT,
+    SourceAddress,
+    end,
+    eventually,
+    free_port,
+    write_configuration,
+)
 from tests.support.authorisation_table import EXPECTED
 from tests.support.stage import make_stage
 from tests.support.web_world import ROLES
@@ -49,7 +58,7 @@ class FarEnd:
     def handle(self, peer: Peer, kind: str, payload: dict[str, Any]) -> None:
         if kind == "snapshot":
             self.asked.set()
-            self.may_answer.wait(20)
+            self.may_answer.wait(120)
             peer.answer(str(payload["command"]), make_stage().snapshot())
         elif kind != "hello":
             raise Unavailable("not here")
@@ -95,7 +104,7 @@ class Web:
 
     def listens(self) -> bool:
         try:
-            socket.create_connection(("127.0.0.1", int(self.url.rpartition(":")[2])), timeout=20).close()
+            socket.create_connection(("127.0.0.1", int(self.url.rpartition(":")[2])), timeout=60).close()
         except OSError:
             return False
         return True
@@ -104,7 +113,7 @@ class Web:
         head = dict(more.pop("headers", {}))
         if who is not None:
             head["Authorization"] = f"Bearer {self.tokens.get(who, who)}"
-        return requests.request(method, self.url + path, headers=head, timeout=20, **more)
+        return requests.request(method, self.url + path, headers=head, timeout=PATIENCE_S, **more)
 
     def close(self) -> None:
         end(self.process)
@@ -124,7 +133,7 @@ def web(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Web]:
 def stranger(web: Web, path: str, **headers: str) -> requests.Response:
     with requests.Session() as session:
         session.mount("http://", SourceAddress(STRANGER))
-        return session.get(web.url + path, headers=headers, timeout=20)
+        return session.get(web.url + path, headers=headers, timeout=60)
 
 
 FEW = {"requests": 2, "per": "600 s"}
@@ -176,15 +185,15 @@ def test_it_ends_when_it_is_told_to_what_is_under_way_is_finished_and_listeners_
     answers: list[int] = []
     asking = threading.Thread(target=lambda: answers.append(web.ask("/api/v1/network", "admin").status_code))
     asking.start()
-    assert web.controller.asked.wait(20)
+    assert web.controller.asked.wait(60)
     web.process.terminate()
     # iter_lines raises for a stream that breaks off: it is ended as HTTP wants it.
     assert not [line for line in lines if line.startswith(b"data")]
     eventually(lambda: not web.listens(), "it takes more")
     web.controller.may_answer.set()
-    asking.join(20)
+    asking.join(60)
     assert answers == [200]
-    assert web.process.wait(20) == 0
+    assert web.process.wait(60) == 0
     assert "Traceback" not in web.log.read_text()
 
 
@@ -206,7 +215,9 @@ def test_a_stream_ends_with_the_right_to_listen_whoever_takes_it(web: Web, how: 
         said = [line for line, _ in zip(lines, range(10), strict=False) if line]
         assert len(said) < 3, "it goes on"
         assert not [line for line in said if line.startswith(b"data")]
-    assert web.log.read_text().count("event=events.sent-home who='ann'") == 1
+    eventually(
+        lambda: web.log.read_text().count("event=events.sent-home who='ann'") == 1, "it was not logged"
+    )
     assert web.log.read_text().count("events.sent-home") == 1
     for one in others:
         one.close()

@@ -118,7 +118,7 @@ def behind(folder: Path) -> Iterator[tuple[World, int]]:
     thread.start()
     yield world, listener.getsockname()[1]
     server.stop()
-    thread.join(20)
+    thread.join(60)
     world.close()
 
 
@@ -165,7 +165,7 @@ def test_somebody_signs_in_and_the_cookie_goes_over_tls_only(front: Front) -> No
     with front.browser() as browser:
         token = front.world.tokens["researcher"]
         where = f"{front.base}/sign-in"
-        answer = browser.post(where, data={"token": token}, allow_redirects=False, timeout=20)
+        answer = browser.post(where, data={"token": token}, allow_redirects=False, timeout=60)
         assert answer.is_redirect, answer.text
         assert answer.headers["Strict-Transport-Security"] == "max-age=31536000"
         (cookie,) = [one for one in browser.cookies if "session" in one.name]
@@ -176,10 +176,10 @@ def test_somebody_signs_in_and_the_cookie_goes_over_tls_only(front: Front) -> No
 @pytest.mark.integration
 def test_what_a_browser_says_of_proxies_and_of_who_it_is_goes_no_further(front: Front) -> None:
     with front.browser() as browser:
-        answer = browser.get(f"{front.base}/api/v1/flows", headers=FORGED, timeout=20)
+        answer = browser.get(f"{front.base}/api/v1/flows", headers=FORGED, timeout=60)
         assert answer.status_code == 401
         browser.get(
-            f"{front.base}/api/v1/flows", headers={**FORGED, "Authorization": "Bearer adon_none"}, timeout=20
+            f"{front.base}/api/v1/flows", headers={**FORGED, "Authorization": "Bearer adon_none"}, timeout=60
         )
     front.world.audit.flush()
     lines = [line.entry for line in front.world.access.audit.all()]
@@ -196,7 +196,7 @@ def test_an_event_stream_is_passed_on_while_it_goes_on(front: Front) -> None:
     with front.browser() as browser:
         url = f"{front.base}/api/v1/events?kinds=alarm"
         # The stream goes on for five minutes: a word that were kept back would come too late for us.
-        with browser.get(url, headers=headers, stream=True, timeout=20) as listening:
+        with browser.get(url, headers=headers, stream=True, timeout=60) as listening:
             words = listening.iter_lines(chunk_size=1)
             assert next(words) == b": listening"
             for _ in range(2):
@@ -211,10 +211,10 @@ def test_an_event_stream_is_passed_on_while_it_goes_on(front: Front) -> None:
 @pytest.mark.integration
 def test_a_body_that_is_too_large_is_refused(front: Front) -> None:
     with front.browser() as browser:
-        answer = browser.post(f"{front.base}/sign-in", data=b"x" * 2_000_000, timeout=20)
+        answer = browser.post(f"{front.base}/sign-in", data=b"x" * 2_000_000, timeout=60)
         # ADON closes on whoever goes on sending; Apache, if it still does, tells that as 502.
         assert answer.status_code in (413, 502)
-        assert browser.get(f"{front.base}/api/v1/healthz", timeout=20).status_code == 200
+        assert browser.get(f"{front.base}/api/v1/healthz", timeout=60).status_code == 200
 
 
 # -- what is written -----------------------------------------------------------------------------------------

@@ -218,7 +218,7 @@ def test_it_serves_from_any_folder_and_ends_in_order(venv: Path, tmp_path: Path)
             eventually(lambda: ready(browser, url), f"it does not get ready: {log.read_text()}")
             walk(browser, url, secret.read_text().strip())
         service.terminate()
-        assert service.wait(30) == 0
+        assert service.wait(60) == 0
     finally:
         end(service)
     assert "Traceback" not in log.read_text()
@@ -248,26 +248,26 @@ def test_foreign_package_on_the_search_path_is_refused_with_a_code(venv: Path, t
 
 def ready(browser: requests.Session, url: str) -> bool:
     try:
-        return browser.get(f"{url}/api/v1/readyz", timeout=5).status_code == 200
+        return browser.get(f"{url}/api/v1/readyz", timeout=20).status_code == 200
     except requests.RequestException:
         return False
 
 
 def walk(browser: requests.Session, url: str, token: str) -> None:
     """Sign in by token as a browser does; see the page, one of its files, and ask for a transfer."""
-    assert browser.get(f"{url}/api/v1/flows", timeout=20).status_code == 401
-    browser.post(f"{url}/sign-in", data={"token": token}, allow_redirects=False, timeout=20)
-    page = browser.get(url, allow_redirects=False, timeout=20)
+    assert browser.get(f"{url}/api/v1/flows", timeout=60).status_code == 401
+    browser.post(f"{url}/sign-in", data={"token": token}, allow_redirects=False, timeout=60)
+    page = browser.get(url, allow_redirects=False, timeout=60)
     assert page.status_code == 200
     styles = re.findall(r'(?:href|src)="(/[^"]+\.(?:css|js)[^"]*)"', page.text)
     assert styles
     for style in styles:
-        asset = browser.get(url + style, timeout=20)
+        asset = browser.get(url + style, timeout=60)
         assert asset.status_code == 200, style
         assert asset.content
     headers = {"Authorization": f"Bearer {token}"}
-    templates: Any = requests.get(f"{url}/api/v1/templates", headers=headers, timeout=20).json()
+    templates: Any = requests.get(f"{url}/api/v1/templates", headers=headers, timeout=60).json()
     assert len(templates["items"]) == 5, "the built-in templates are in the wheel"
     wish = {"source": "mu-dtn", "destination": "osu-dtn", "size": "1 GB", "template": "geni-classroom"}
-    asked = requests.post(f"{url}/api/v1/flows", json=wish, headers=headers, timeout=20)
+    asked = requests.post(f"{url}/api/v1/flows", json=wish, headers=headers, timeout=60)
     assert asked.status_code in (201, 202), asked.text

@@ -71,6 +71,7 @@ def browse(world: World, chromium: Browser, tmp_path: Path) -> Iterator[Callable
                 color_scheme="dark" if dark else "light",
                 base_url=url,
             )
+            context.set_default_timeout(60_000)
             contexts.append(context)
             page = context.new_page()
             sign_in(page, world.tokens[role])

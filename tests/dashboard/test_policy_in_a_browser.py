@@ -10,7 +10,6 @@ from playwright.sync_api import Page, expect
 from tests.support.web_world import World
 
 pytestmark = pytest.mark.integration
-expect.set_options(timeout=30_000)
 
 
 def test_a_new_version_is_written_checked_and_saved(browse: Callable[..., Page]) -> None:

@@ -17,7 +17,7 @@ def test_it_says_so_asks_for_nothing_more_and_leads_back(world: World, browse: C
     page = browse("/flows?state=queued")
     world.access.sessions.end_all("admin")
     told = page.locator(".session-over")
-    expect(told).to_contain_text("Your session has ended", timeout=15_000)
+    expect(told).to_contain_text("Your session has ended", timeout=60_000)
     asked: list[str] = []
 
     def note(request: Request) -> None:

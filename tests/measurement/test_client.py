@@ -25,11 +25,13 @@ from tests.measurement.standin import RUN, TASK, Misbehave, StandIn, reply
 from tests.support.refusals import refused
 
 TEST = specs.rtt(specs.Ends("127.0.0.1", "127.0.0.2", "a", "b"), 3)
-QUICK = Timeouts(connect=1.0, read=0.3, post=0.3)
+QUICK = Timeouts(connect=60.0, read=0.3, post=0.3)
+"""For servers that hang; others get the time that a busy machine needs."""
+PATIENT = Timeouts(connect=60.0, read=60.0, post=60.0)
 
 
-def client(server: StandIn, **more: Any) -> PSchedulerClient:
-    return PSchedulerClient(server.url, timeouts=QUICK, pause=lambda _: None, **more)
+def client(server: StandIn, timeouts: Timeouts = PATIENT, **more: Any) -> PSchedulerClient:
+    return PSchedulerClient(server.url, timeouts=timeouts, pause=lambda _: None, **more)
 
 
 def text(status: int, body: str, kind: str = "text/plain") -> Misbehave:
@@ -70,17 +72,18 @@ def test_two_tasks_share_neither_key_nor_reference(server: StandIn) -> None:
 
 
 def hang(server: StandIn) -> Misbehave:
-    return lambda handler: server.released.wait(5) and None
+    return lambda handler: server.released.wait(60) and None
 
 
 def test_after_a_lost_answer_the_task_is_looked_for_and_not_posted_again(server: StandIn) -> None:
     def lose_answer(handler: BaseHTTPRequestHandler) -> None:
         del server.misbehave["POST /tasks"]
         server.answer(_Mute(handler))  # type: ignore[arg-type]  # it happens, but nothing comes back
-        server.released.wait(5)
+        server.released.wait(60)
 
     server.misbehave["POST /tasks"] = lose_answer
-    task = client(server).post(TEST, Schedule())
+    lossy = Timeouts(connect=60.0, read=60.0, post=0.3)
+    task = client(server, lossy).post(TEST, Schedule())
     assert len(server.posted) == 1
     assert task.key == server.posted[0]["_key"]
 
@@ -99,10 +102,10 @@ class _Mute:
 def test_after_a_lost_request_it_is_posted_again_once(server: StandIn) -> None:
     def lose_request(_: BaseHTTPRequestHandler) -> None:
         del server.misbehave["POST /tasks"]
-        server.released.wait(5)
+        server.released.wait(60)
 
     server.misbehave["POST /tasks"] = lose_request
-    client(server).post(TEST, Schedule())
+    client(server, Timeouts(connect=60.0, read=60.0, post=2.0)).post(TEST, Schedule())
     assert len(server.posted) == 1
     assert server.asked.count("POST /tasks") == 2
 
@@ -136,7 +139,7 @@ def test_a_bad_answer_is_one_short_line_with_the_host(
 def test_a_point_that_hangs_is_a_timeout(server: StandIn) -> None:
     server.misbehave["GET /api"] = hang(server)
     with pytest.raises(PointTimeout):
-        client(server).api()
+        client(server, QUICK).api()
 
 
 def test_a_point_that_trickles_forever_is_a_timeout(server: StandIn) -> None:

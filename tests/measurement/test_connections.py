@@ -34,7 +34,7 @@ def pin(file: Path) -> Pinned:
 
 
 def client(server: StandIn, verify: Any = True, **more: Any) -> PSchedulerClient:
-    more.setdefault("timeouts", Timeouts(1.0, 1.0, 1.0))
+    more.setdefault("timeouts", Timeouts(60.0, 60.0, 60.0))
     return PSchedulerClient(server.url, verify, pause=lambda _: None, **more)
 
 

@@ -28,9 +28,9 @@ TEST = PathTest(
 )
 
 
-def poller(server: StandIn, *others: StandIn) -> Poller:
+def poller(server: StandIn, *others: StandIn, timeout: float = 60.0) -> Poller:
     def point(told: StandIn, node: str) -> Point:
-        timeouts = Timeouts(1.0, 0.3, 0.3)
+        timeouts = Timeouts(60.0, timeout, timeout)
         return Point(PSchedulerClient(told.url, timeouts=timeouts, pause=lambda _: None), node)
 
     points = {"mu": point(server, "mu-node")}
@@ -87,7 +87,7 @@ def test_a_run_without_a_usable_result_is_a_failure_of_every_metric(
 def test_every_way_to_misbehave_at_every_step_is_a_failure_and_no_more(server: StandIn) -> None:
     steps = ["GET /tests", "GET /clock", "POST /tasks", f"GET /tasks/{TASK}/runs", f"GET /tasks/{TASK}"]
     ways = {
-        "hangs": lambda handler: server.released.wait(0.4),
+        "hangs": lambda handler: server.released.wait(0.6),
         "HTML": lambda handler: reply(handler, 200, "<html>", "text/html"),
         "500": lambda handler: reply(handler, 500, "Traceback", "text/plain"),
         "null": lambda handler: reply(handler, 200, None),
@@ -96,7 +96,7 @@ def test_every_way_to_misbehave_at_every_step_is_a_failure_and_no_more(server: S
     for step in steps:
         for name, way in ways.items():
             server.misbehave = {step: way}  # type: ignore[dict-item]
-            outcomes = poller(server).run(TEST).outcomes
+            outcomes = poller(server, timeout=0.3).run(TEST).outcomes
             assert outcomes, (step, name)
             assert all(isinstance(outcome, MeasurementFailed) for outcome in outcomes), (step, name)
 

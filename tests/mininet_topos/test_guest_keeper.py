@@ -15,7 +15,7 @@ from mininet_topos import guest_keeper as keeper
 from mininet_topos.commands import wait_until
 
 pytestmark = pytest.mark.integration
-PATIENCE = 15.0
+PATIENCE = 60.0
 # It writes where its memory would be, and has a child, as a kernel has several.
 KERNEL = 'echo "$HOME" >"$1/home"; touch "$HOME/memory"; echo $$ >"$1/pid"; sleep 60 & echo $! >"$1/child"; '
 

@@ -38,7 +38,7 @@ def count_tasks(point: RunningPoint, owner: str, kind: str) -> int:
         params={"json": json.dumps(pattern)},
         headers={"Authorization": f"Bearer {TOKEN}"},
         verify=str(point.certificate),
-        timeout=10,
+        timeout=60,
     )
     return len(answer.json())
 

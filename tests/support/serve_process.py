@@ -64,7 +64,7 @@ class Service:
 def answers(port: int) -> bool:
     """Return whether something listens on a port of this machine."""
     try:
-        with socket.create_connection(("127.0.0.1", port), timeout=5) as connection:
+        with socket.create_connection(("127.0.0.1", port), timeout=20) as connection:
             connection.sendall(b"GET / HTTP/1.0\r\n\r\n")
             return connection.recv(5) == b"HTTP/"
     except OSError:

@@ -347,7 +347,7 @@ class World:
             yield address
         finally:
             server.stop()
-            thread.join(10)
+            thread.join(60)
 
 
 def signed_in(browser: Any, **more: Any) -> bool:
@@ -356,7 +356,7 @@ def signed_in(browser: Any, **more: Any) -> bool:
 
 
 def gone(link: LinkClient) -> None:
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while link.connected:
         assert time.monotonic() < deadline, "the link outlives its far end"
         threading.Event().wait(0.002)

@@ -51,5 +51,5 @@ class Browser(requests.Session):
         form = forms(page.text)[number]
         address = urljoin(page.url, form.action)
         if form.method == "post":
-            return self.post(address, data={**form.fields, **typed}, timeout=30, **options)
-        return self.get(address, params={**form.fields, **typed}, timeout=30, **options)
+            return self.post(address, data={**form.fields, **typed}, timeout=60, **options)
+        return self.get(address, params={**form.fields, **typed}, timeout=60, **options)

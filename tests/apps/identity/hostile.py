@@ -111,7 +111,7 @@ def hostile_provider() -> Iterator[Hostile]:
     finally:
         server.shutdown()
         server.server_close()
-        thread.join(10)
+        thread.join(60)
 
 
 def encoded_text(text: str) -> str:

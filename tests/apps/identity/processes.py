@@ -21,7 +21,7 @@ def answers(url: str) -> Callable[[], bool]:
 
     def ask() -> bool:
         try:
-            return requests.get(url, timeout=5, allow_redirects=False).status_code < 500
+            return requests.get(url, timeout=20, allow_redirects=False).status_code < 500
         except requests.RequestException:
             return False
 

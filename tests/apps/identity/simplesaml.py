@@ -60,7 +60,7 @@ class IdentityProvider:
         return f"{self.base}/saml2/idp/metadata.php"
 
     def metadata(self) -> str:
-        answer = requests.get(self.entity_id, timeout=20)
+        answer = requests.get(self.entity_id, timeout=60)
         assert answer.status_code == 200, answer.text[:2000]
         return answer.text.strip()
 

@@ -70,4 +70,4 @@ def site(world: World, settings: Mapping[str, Any], secret: str, port: int | Non
     finally:
         server.shutdown()
         server.server_close()
-        thread.join(10)
+        thread.join(60)

@@ -88,11 +88,11 @@ def here(world: World, campus: OpenIdProvider, port: int) -> Iterator[Site]:
 
 def answered(browser: Browser, here: Site, who: str = "ann", path: str = "/sign-in/campus") -> str:
     """The address that the provider sends the browser back to."""
-    page = browser.get(here.base + path, timeout=20)
+    page = browser.get(here.base + path, timeout=60)
     assert page.status_code == 200, page.text
     back = log_in(browser, page, who)
     while not (address := urljoin(back.url, back.headers["Location"])).startswith(here.base):
-        back = browser.get(address, allow_redirects=False, timeout=20)
+        back = browser.get(address, allow_redirects=False, timeout=60)
     return address
 
 
@@ -107,10 +107,10 @@ def changed(address: str, **parameters: str | None) -> str:
 def test_somebody_signs_in_and_is_who_the_provider_says(here: Site) -> None:
     browser = Browser()
     back = answered(browser, here, path="/sign-in/campus?next=/templates")
-    answer = browser.get(back, allow_redirects=False, timeout=20)
+    answer = browser.get(back, allow_redirects=False, timeout=60)
     assert (answer.status_code, answer.headers["Location"]) == (303, "/templates")
-    assert browser.get(here.base + "/templates", allow_redirects=False, timeout=20).status_code == 200
-    assert "ann@example.edu" in browser.get(here.base + "/sign-out", timeout=20).text
+    assert browser.get(here.base + "/templates", allow_redirects=False, timeout=60).status_code == 200
+    assert "ann@example.edu" in browser.get(here.base + "/sign-out", timeout=60).text
     user = here.world.access.users.get("ann@example.edu")
     assert set(user.roles) == {"researcher", "performance_engineer"}
     assert set(user.groups) == {"soybean", PEOPLE["ann"]["eduperson_entitlement"][0]}
@@ -118,7 +118,7 @@ def test_somebody_signs_in_and_is_who_the_provider_says(here: Site) -> None:
 
 
 def test_what_is_asked_of_the_provider(here: Site) -> None:
-    answer = Browser().get(here.base + "/sign-in/campus", allow_redirects=False, timeout=20)
+    answer = Browser().get(here.base + "/sign-in/campus", allow_redirects=False, timeout=60)
     asked = {name: values[0] for name, values in parse_qs(urlsplit(answer.headers["Location"]).query).items()}
     assert asked["response_type"] == "code"
     assert asked["code_challenge_method"] == "S256"
@@ -135,10 +135,10 @@ def test_what_is_asked_of_the_provider(here: Site) -> None:
 
 def test_who_has_no_lasting_name_gets_that_of_the_provider(here: Site, campus: OpenIdProvider) -> None:
     browser = Browser()
-    answer = browser.get(answered(browser, here, "248289"), timeout=20)
+    answer = browser.get(answered(browser, here, "248289"), timeout=60)
     assert answer.status_code == 200
     name = f"248289@127.0.0.1:{campus.port}"
-    assert name in browser.get(here.base + "/sign-out", timeout=20).text
+    assert name in browser.get(here.base + "/sign-out", timeout=60).text
     assert here.roles(name) == {"researcher"}
 
 
@@ -151,7 +151,7 @@ def test_who_has_no_lasting_name_gets_that_of_the_provider(here: Site, campus: O
 )
 def test_whom_no_rule_lets_in_is_told_why(here: Site, who: str, says: str) -> None:
     browser = Browser()
-    answer = browser.get(answered(browser, here, who), timeout=20)
+    answer = browser.get(answered(browser, here, who), timeout=60)
     assert answer.status_code == 403
     assert says in answer.text
     assert "adon_session" not in browser.cookies
@@ -159,14 +159,14 @@ def test_whom_no_rule_lets_in_is_told_why(here: Site, who: str, says: str) -> No
 
 def test_the_same_answer_does_not_count_twice(here: Site) -> None:
     browser = Browser()
-    first = browser.get(here.base + "/sign-in/campus", allow_redirects=False, timeout=20)
+    first = browser.get(here.base + "/sign-in/campus", allow_redirects=False, timeout=60)
     stolen = first.headers["Set-Cookie"].partition(";")[0]
-    page = browser.get(first.headers["Location"], timeout=20)
+    page = browser.get(first.headers["Location"], timeout=60)
     back = log_in(browser, page, "ann")
     while not (address := urljoin(back.url, back.headers["Location"])).startswith(here.base):
-        back = browser.get(address, allow_redirects=False, timeout=20)
-    assert browser.get(address, allow_redirects=False, timeout=20).status_code == 303
-    again = Browser().get(address, headers={"Cookie": stolen}, timeout=20)
+        back = browser.get(address, allow_redirects=False, timeout=60)
+    assert browser.get(address, allow_redirects=False, timeout=60).status_code == 303
+    again = Browser().get(address, headers={"Cookie": stolen}, timeout=60)
     assert again.status_code == 401
     assert "start again" in again.text
 
@@ -174,9 +174,9 @@ def test_the_same_answer_does_not_count_twice(here: Site) -> None:
 def test_an_answer_for_another_browser_does_not_count(here: Site) -> None:
     attacker, victim = Browser(), Browser()
     address = answered(attacker, here)
-    assert victim.get(address, timeout=20).status_code == 401
-    victim.get(here.base + "/sign-in/campus", allow_redirects=False, timeout=20)  # has begun one itself
-    assert victim.get(address, timeout=20).status_code == 401
+    assert victim.get(address, timeout=60).status_code == 401
+    victim.get(here.base + "/sign-in/campus", allow_redirects=False, timeout=60)  # has begun one itself
+    assert victim.get(address, timeout=60).status_code == 401
 
 
 @pytest.mark.parametrize(
@@ -193,7 +193,7 @@ def test_an_answer_for_another_browser_does_not_count(here: Site) -> None:
 )
 def test_an_answer_that_was_changed_does_not_count(here: Site, parameters: dict[str, str | None]) -> None:
     browser = Browser()
-    answer = browser.get(changed(answered(browser, here), **parameters), timeout=20)
+    answer = browser.get(changed(answered(browser, here), **parameters), timeout=60)
     assert answer.status_code == 401
     assert 'role="alert"' in answer.text
 
@@ -201,14 +201,14 @@ def test_an_answer_that_was_changed_does_not_count(here: Site, parameters: dict[
 def test_parameters_written_twice_do_not_count(here: Site) -> None:
     browser = Browser()
     address = answered(browser, here)
-    assert browser.get(f"{address}&state=x", timeout=20).status_code == 401
+    assert browser.get(f"{address}&state=x", timeout=60).status_code == 401
 
 
 def test_a_sign_in_takes_ten_minutes_at_most(here: Site) -> None:
     browser = Browser()
     address = answered(browser, here)
     here.clocks.ahead = LIFETIME + 1
-    answer = browser.get(address, timeout=20)
+    answer = browser.get(address, timeout=60)
     assert answer.status_code == 401
 
 
@@ -227,11 +227,11 @@ def test_an_answer_counts_for_the_provider_only_that_was_asked(
             browser = Browser()
             address = answered(browser, here)
             mixed = address.replace("/campus/", "/hub/")
-            assert browser.get(mixed, timeout=20).status_code == 401
+            assert browser.get(mixed, timeout=60).status_code == 401
             browser = Browser()
             address = answered(browser, here, "mallory", "/sign-in/hub")
-            assert browser.get(address, timeout=20).status_code == 403  # ann is not the hub's to name
-            page = browser.get(here.base + "/sign-in", timeout=20).text
+            assert browser.get(address, timeout=60).status_code == 403  # ann is not the hub's to name
+            page = browser.get(here.base + "/sign-in", timeout=60).text
             assert "Example University" in page
             assert "with Hub" in page
 
@@ -242,7 +242,7 @@ def test_a_code_that_has_expired(world: World, campus: OpenIdProvider, port: int
         browser = Browser()
         address = answered(browser, here)
         time.sleep(2.1)  # the provider counts whole seconds
-        answer = browser.get(address, timeout=20)
+        answer = browser.get(address, timeout=60)
         assert answer.status_code == 401
         assert "invalid_grant" in answer.text
 
@@ -251,14 +251,14 @@ def test_a_provider_that_signs_on_a_curve(world: World, campus: OpenIdProvider, 
     settings = {"openid": {"campus": provider_settings(campus.issuer, "adon-es")}, "rules": RULES}
     with site(world, settings, SECRET, port) as here:
         browser = Browser()
-        assert browser.get(answered(browser, here), allow_redirects=False, timeout=20).status_code == 303
+        assert browser.get(answered(browser, here), allow_redirects=False, timeout=60).status_code == 303
 
 
 def test_a_wrong_client_secret_is_told(world: World, campus: OpenIdProvider, port: int) -> None:
     settings = {"openid": {"campus": provider_settings(campus.issuer)}, "rules": RULES}
     with site(world, settings, "wrong-secret", port) as here:
         browser = Browser()
-        answer = browser.get(answered(browser, here), timeout=20)
+        answer = browser.get(answered(browser, here), timeout=60)
         assert answer.status_code == 401
         assert "invalid_client" in answer.text
         assert "wrong-secret" not in answer.text
@@ -271,18 +271,18 @@ def test_the_provider_has_new_keys(world: World, port: int, tmp_path: Any) -> No
         for kid in ("old", "new"):
             with openid_provider(tmp_path, [client("adon", base)], PEOPLE, [signing_key(kid)], where):
                 browser = Browser()
-                answer = browser.get(answered(browser, here), allow_redirects=False, timeout=20)
+                answer = browser.get(answered(browser, here), allow_redirects=False, timeout=60)
                 assert answer.status_code == 303, answer.text
             here.clocks.ahead += 60
 
 
 def test_somebody_who_is_asked_and_says_no(here: Site) -> None:
     browser = Browser()
-    page = browser.get(here.base + "/sign-in/campus", timeout=20)
-    back = browser.get(f"{page.url}/abort", allow_redirects=False, timeout=20)
+    page = browser.get(here.base + "/sign-in/campus", timeout=60)
+    back = browser.get(f"{page.url}/abort", allow_redirects=False, timeout=60)
     while not (address := urljoin(back.url, back.headers["Location"])).startswith(here.base):
-        back = browser.get(address, allow_redirects=False, timeout=20)
-    answer = browser.get(address, timeout=20)
+        back = browser.get(address, allow_redirects=False, timeout=60)
+    answer = browser.get(address, timeout=60)
     assert answer.status_code == 401
     assert "access_denied" in answer.text
 
@@ -291,7 +291,7 @@ def test_a_provider_that_is_down_keeps_nobody_from_using_a_token(world: World, p
     settings = {"openid": {"campus": provider_settings(f"http://127.0.0.1:{free_port()}")}, "rules": RULES}
     with site(world, settings, SECRET, port) as here:
         browser = Browser()
-        page = browser.get(here.base + "/sign-in/campus?next=/templates", timeout=20)
+        page = browser.get(here.base + "/sign-in/campus?next=/templates", timeout=60)
         assert page.status_code == 503
         assert "Example University" in page.text
         assert page.headers["Retry-After"]
@@ -301,17 +301,17 @@ def test_a_provider_that_is_down_keeps_nobody_from_using_a_token(world: World, p
 
 def test_signing_out_here_and_there(here: Site) -> None:
     browser = Browser()
-    browser.get(answered(browser, here), timeout=20)
-    refused = browser.post(here.base + "/sign-out", data={"csrf": "x"}, timeout=20)
+    browser.get(answered(browser, here), timeout=60)
+    refused = browser.post(here.base + "/sign-out", data={"csrf": "x"}, timeout=60)
     assert refused.status_code == 403
-    page = browser.submit(browser.get(here.base + "/sign-out", timeout=20))
-    assert urlsplit(browser.get(here.base + "/", timeout=20).url).path == "/sign-in"
+    page = browser.submit(browser.get(here.base + "/sign-out", timeout=60))
+    assert urlsplit(browser.get(here.base + "/", timeout=60).url).path == "/sign-in"
     there = page.text.partition('<a class="button" href="')[2].partition('"')[0].replace("&amp;", "&")
-    asked = browser.get(there, timeout=20)
+    asked = browser.get(there, timeout=60)
     assert asked.status_code == 200
     assert "id_token_hint" not in there
     confirming = {**forms(asked.text)[0].fields, "logout": "yes"}
-    done = browser.post(forms(asked.text)[0].action, data=confirming, allow_redirects=False, timeout=20)
+    done = browser.post(forms(asked.text)[0].action, data=confirming, allow_redirects=False, timeout=60)
     assert done.headers["Location"].startswith(f"{here.base}/sign-in")
 
 
@@ -322,7 +322,7 @@ def test_nobody_is_sent_elsewhere_afterwards(here: Site, wanted: str) -> None:
     browser = Browser()
     asked = urlencode({"next": wanted})
     answer = browser.get(
-        answered(browser, here, path=f"/sign-in/campus?{asked}"), allow_redirects=False, timeout=20
+        answered(browser, here, path=f"/sign-in/campus?{asked}"), allow_redirects=False, timeout=60
     )
     assert answer.status_code == 303
     host = urlsplit(urljoin(here.base, answer.headers["Location"])).netloc

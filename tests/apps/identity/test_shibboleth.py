@@ -104,14 +104,14 @@ def here(world: World, apache: str, idp: IdentityProvider, port: int, tmp_path: 
 
 def test_somebody_signs_in_over_the_web_server(here: Site, apache: str) -> None:
     browser = Browser()
-    page = browser.get(apache + "/sign-in?next=/templates", timeout=20)
+    page = browser.get(apache + "/sign-in?next=/templates", timeout=60)
     link = page.text.partition('<a class="button" href="')[2].partition('"')[0]
-    page = browser.get(apache + link, timeout=30)
+    page = browser.get(apache + link, timeout=60)
     assert "loginuserpass" in page.url
     page = browser.submit(page, username="ann", password=PASSWORD)
     page = browser.submit(page)  # the assertion, to mod_shib; a browser's script would send it
     assert page.url == f"{apache}/templates"
-    page = browser.get(f"{apache}/sign-out", timeout=20)
+    page = browser.get(f"{apache}/sign-out", timeout=60)
     assert "ann@example.edu" in page.text
     user = here.world.access.users.get("ann@example.edu")
     # staff@osu.edu was not this identity provider's to say: mod_shib compared the scope with its metadata
@@ -120,7 +120,7 @@ def test_somebody_signs_in_over_the_web_server(here: Site, apache: str) -> None:
     assert user.display == "Ann Šmídová"
     page = browser.submit(page)
     assert "Example University" in page.text
-    gone = browser.get(f"{apache}/Shibboleth.sso/Logout", timeout=20)
+    gone = browser.get(f"{apache}/Shibboleth.sso/Logout", timeout=60)
     assert gone.status_code == 200
     assert "logged out" in gone.text.lower() or "logout" in gone.text.lower()
 
@@ -137,7 +137,7 @@ def test_scopes_that_are_not_the_identity_providers_help_nobody(
 ) -> None:
     browser = Browser()
     page = browser.submit(
-        browser.get(apache + "/sign-in/shibboleth", timeout=20), username=who, password=PASSWORD
+        browser.get(apache + "/sign-in/shibboleth", timeout=60), username=who, password=PASSWORD
     )
     page = browser.submit(page)
     assert page.status_code == 403
@@ -151,15 +151,15 @@ def test_a_browser_that_forges_headers_gains_nothing_through_the_web_server(here
         {"EPPN": "x", "Shib_Identity_Provider": "y"},
     ):
         stranger = Browser()
-        answer = stranger.get(apache + "/sign-in/shibboleth", headers=forged, timeout=20)
+        answer = stranger.get(apache + "/sign-in/shibboleth", headers=forged, timeout=60)
         assert "loginuserpass" in answer.url or answer.status_code in (403, 500)  # mod_shib tells of spoofing
         assert "adon_session" not in stranger.cookies
     browser = Browser()
     page = browser.submit(
-        browser.get(apache + "/sign-in/shibboleth", timeout=20), username="joe", password=PASSWORD
+        browser.get(apache + "/sign-in/shibboleth", timeout=60), username="joe", password=PASSWORD
     )
     page = browser.submit(page, headers=FORGED)
-    answer = browser.get(apache + "/sign-in/shibboleth", headers=FORGED, timeout=20)
+    answer = browser.get(apache + "/sign-in/shibboleth", headers=FORGED, timeout=60)
     assert answer.status_code != 200 or "joe@example.edu" in answer.text
     assert "ann@example.edu" not in {user.name for user in here.world.access.users.list()}
 
@@ -171,10 +171,10 @@ def test_past_the_web_server_headers_are_nothing(here: Site, caplog: pytest.LogC
         {**FORGED, "X-Forwarded-For": "127.0.0.1"},
     ):
         browser = Browser()
-        answer = browser.get(here.base + "/sign-in/shibboleth", headers=forged, timeout=20)
+        answer = browser.get(here.base + "/sign-in/shibboleth", headers=forged, timeout=60)
         assert answer.status_code == 401
         assert "adon_session" not in browser.cookies
-        assert browser.get(here.base + "/api/v1/flows", headers=forged, timeout=20).status_code == 401
+        assert browser.get(here.base + "/api/v1/flows", headers=forged, timeout=60).status_code == 401
     told = [record.getMessage() for record in caplog.records if "signin.spoofed" in record.getMessage()]
     assert len(told) == 1  # once for this sender
     assert "peer=127.0.0.1" in told[0]

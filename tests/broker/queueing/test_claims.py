@@ -128,7 +128,7 @@ def test_worker_nodes_are_kept_too() -> None:
 OVERTAKEN_S, AGING_S, HURRY = 20.0, 0.1, 50
 
 
-@settings(max_examples=4 * DEPTH, suppress_health_check=list(HealthCheck))
+@settings(max_examples=2 * DEPTH, suppress_health_check=list(HealthCheck))
 @given(seed=st.integers(0, 10**9))
 def test_whoever_is_admitted_late_to_what_a_flow_waits_for_was_before_it(seed: int) -> None:
     """An adversary sends small flows of any priority and deadline, for ever, so that one never finds room.

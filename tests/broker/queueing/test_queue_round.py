@@ -94,7 +94,7 @@ POLICIES: list[dict[str, Any]] = [
 ]
 
 
-@settings(max_examples=4 * DEPTH, suppress_health_check=list(HealthCheck))
+@settings(max_examples=2 * DEPTH, suppress_health_check=list(HealthCheck))
 @given(seed=st.integers(0, 10**9), policy=st.sampled_from(POLICIES), haste=st.sampled_from([0.4, 1.0]))
 @example(seed=1, policy=POLICIES[0], haste=1.0)
 def test_what_is_tried_for_many_is_as_if_each_had_been_tried(

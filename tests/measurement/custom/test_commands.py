@@ -14,7 +14,7 @@ from measurement.custom.execute import Limits
 from tests.measurement.custom.conftest import Install
 from tests.support.refusals import refused
 
-QUICK = Limits(seconds=10, memory=None)
+QUICK = Limits(seconds=60, memory=None)
 AWKWARD = ("--name=a b", "$(id)", "'", '"', "*", ";", "a\\b", "", "ä")
 PRINT = "python3 -c 'import json, sys; print(json.dumps(sys.argv[1:]))' \"$@\""
 
@@ -59,11 +59,11 @@ def test_a_failure_names_the_tool_and_not_where_it_ran(install: Install) -> None
 
 def test_one_that_hangs_is_ended_with_its_children(install: Install, tmp_path: Path) -> None:
     install("ssh", f"sleep 1000 & echo $! > {tmp_path}/child; wait")
-    slow = Commands(("PATH",), (), Limits(seconds=1, memory=None), ("ssh", "login"))
+    slow = Commands(("PATH",), (), Limits(seconds=2, memory=None), ("ssh", "login"))
     with refused("timeout"):
         slow.answer(["squeue"])
     child = int((tmp_path / "child").read_text())
-    until = time.monotonic() + 10
+    until = time.monotonic() + 60
     while alive(child):  # it is killed; on a busy machine it takes a while to go
         assert time.monotonic() < until
         time.sleep(0.01)
@@ -78,7 +78,7 @@ def alive(process: int) -> bool:
 
 def test_output_without_end_is_cut_off(install: Install) -> None:
     install("sinfo", "yes")
-    loud = Commands(("PATH",), (), Limits(seconds=10, memory=None, output=10_000))
+    loud = Commands(("PATH",), (), Limits(seconds=60, memory=None, output=10_000))
     with refused("too-large") as caught:
         loud.answer(["sinfo"])
     assert "10000" in str(caught.error)

@@ -34,7 +34,7 @@ def pool(install: Install, tmp_path: Path) -> HTCondor:
         "condor_submit",
         f'echo "$@" > {tmp_path}/submit.argv; cat > {tmp_path}/submitted; cat {HTC}/condor_submit.txt',
     )
-    return HTCondor(Commands(("PATH",), (), Limits(seconds=20, memory=None)), lambda: NOW)
+    return HTCondor(Commands(("PATH",), (), Limits(seconds=60, memory=None)), lambda: NOW)
 
 
 def test_capacity(pool: HTCondor) -> None:

@@ -17,7 +17,7 @@ from measurement.model import Observation
 from tests.measurement.custom.conftest import DATA, Install
 from tests.support.refusals import refused
 
-TOOLS = Tools(passed=("PATH",), limits=Limits(seconds=20))
+TOOLS = Tools(passed=("PATH",), limits=Limits(seconds=60))
 SECRETS = ("/data", "hunter2", "node7")
 
 

@@ -20,7 +20,7 @@ from tests.measurement.custom.slurm_site import CORES, MEMORY, cluster, make_nod
 from tests.support.refusals import refused
 
 NOW = 1_795_271_961.0
-SOON = Commands(("PATH",), (), Limits(seconds=20, memory=None))
+SOON = Commands(("PATH",), (), Limits(seconds=60, memory=None))
 
 
 def slurm(partition: str | None = None) -> Slurm:

@@ -18,7 +18,7 @@ from tests.measurement.notify.standin_smtp import MailServerStandIn, running
 from tests.support.refusals import refused
 
 AT_ONCE = Pace(settle=0.0, gather=0.0)
-PATIENCE_S = 10.0
+PATIENCE_S = 60.0
 
 
 class World:

@@ -22,6 +22,8 @@ from measurement.pscheduler.client import PSchedulerClient
 from tests.ports import free_port, free_ports
 
 A, B = "127.0.0.1", "127.0.0.2"
+PATIENCE_S = 60.0
+"""Seconds that a test waits for a point on a busy machine."""
 
 
 @dataclass
@@ -39,15 +41,17 @@ class RunningPoint:
         return PSchedulerClient(self.url, verify=str(self.certificate))
 
     def get(self, path: str, **query: Any) -> requests.Response:
-        return requests.get(self.url + path, params=query, verify=str(self.certificate), timeout=10)
+        return requests.get(self.url + path, params=query, verify=str(self.certificate), timeout=PATIENCE_S)
 
     def post(self, path: str, body: Any, **query: Any) -> requests.Response:
         return requests.post(
-            self.url + path, json=body, params=query, verify=str(self.certificate), timeout=10
+            self.url + path, json=body, params=query, verify=str(self.certificate), timeout=PATIENCE_S
         )
 
     def delete(self, path: str, **query: Any) -> requests.Response:
-        return requests.delete(self.url + path, params=query, verify=str(self.certificate), timeout=10)
+        return requests.delete(
+            self.url + path, params=query, verify=str(self.certificate), timeout=PATIENCE_S
+        )
 
 
 def token_of(name: str) -> str:
@@ -106,14 +110,14 @@ def start(folder: Path, address: str, *options: str) -> RunningPoint:
             # Keep reading: a full pipe would stop the point.
             threading.Thread(target=log.extend, args=(process.stderr,), daemon=True).start()
             return RunningPoint(process, found[1], folder / certificate.CERTIFICATE, log)
-    process.wait(5)
+    process.wait(PATIENCE_S)
     process.stderr.close()
     raise AssertionError(f"the point did not start: {''.join(log)}")
 
 
 def stop(point: RunningPoint) -> int:
     point.process.send_signal(signal.SIGTERM)
-    status = point.process.wait(10)
+    status = point.process.wait(PATIENCE_S)
     if point.process.stderr is not None:
         point.process.stderr.close()
     return status

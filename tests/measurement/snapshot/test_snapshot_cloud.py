@@ -24,7 +24,7 @@ def taken(folder: Path) -> dict[str, Any]:
     folder.mkdir()
     answer = folder / "answer.json"
     argv = [sys.executable, "-m", "tests.measurement.snapshot.snapshot_lab", str(folder), str(answer)]
-    done = subprocess.run([*UNSHARE, *argv], capture_output=True, text=True, check=False, timeout=90)
+    done = subprocess.run([*UNSHARE, *argv], capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode == 0, done.stderr[-2000:]
     told: dict[str, Any] = json.loads(answer.read_text())
     return told

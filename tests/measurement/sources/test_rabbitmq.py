@@ -158,7 +158,7 @@ class Queue:
             yield consumer
         finally:
             consumer.stop()
-            thread.join(20)
+            thread.join(60)
             assert not thread.is_alive()
 
 
@@ -168,7 +168,7 @@ def queue(url: str, tmp_path: Path) -> Queue:
 
 
 def eventually(holds: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120
     while not holds():
         assert time.monotonic() < deadline, "it did not come about"
         time.sleep(0.05)
