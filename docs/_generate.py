@@ -13,9 +13,9 @@ import typer
 
 from adon.api.base import PREFIX
 from adon.api.routes import ROUTES
+from apps.cli.command_table import command_of_route
 from apps.cli.main import GROUPS, app
 from apps.rest.app import create_app
-from tests.support.cli_commands import COMMANDS
 
 FOLDER = Path(__file__).parent / "reference"
 NOTE = "<!-- Written by docs/_generate.py; do not edit. -->\n"
@@ -39,37 +39,30 @@ def rest_page() -> str:
     """Return a table of operations per group of routes."""
     document = create_app(None).api_doc  # type: ignore[arg-type]  # the description needs no services
     text = REST
+    commands = command_of_route()
     groups: dict[str, list[str]] = {}
     for route in ROUTES.values():
         operation = document["paths"][PREFIX + route.path][route.method.lower()]
-        command = COMMANDS[f"{route.method} {route.path}"]
-        groups.setdefault(route.tag.description, []).append(_operation_row(route, operation, command))
+        groups.setdefault(route.tag.description, []).append(
+            _operation_row(route, operation, commands[route.name])
+        )
     for title, rows in groups.items():
         text += f"\n## {title}\n\n" + table(("operation", "purpose", "query", "permission", "command"), rows)
     return text
 
 
-def _operation_row(route: Any, operation: Mapping[str, Any], command: tuple[str, ...]) -> str:
+def _operation_row(route: Any, operation: Mapping[str, Any], command: str) -> str:
     query = [one["name"] for one in operation.get("parameters", ()) if one["in"] == "query"]
     shown = ", ".join(f"`{name}`" for name in query if name not in HIDDEN)
     permission = "none" if route.anonymous else f"`{route.action}`"
     summary = operation["summary"].rstrip(".").replace("``", "`")
-    cells = (f"`{route.method} {route.path}`", summary, shown, permission, f"`adon {_command(command)}`")
+    cells = (f"`{route.method} {route.path}`", summary, shown, permission, f"`adon {command}`")
     return row(cells)
-
-
-def _command(words: tuple[str, ...]) -> str:
-    """Return the name of the command that a command line calls."""
-    found, rest = typer.main.get_command(app), list(words)
-    names = []
-    while rest and (found := getattr(found, "commands", {}).get(rest[0])) is not None:
-        names.append(rest.pop(0))
-    return " ".join(names)
 
 
 def cli_page() -> str:
     """Return a table of commands per group of users."""
-    commands = typer.main.get_command(app).commands
+    commands: Mapping[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined]
     panels: dict[str, list[str]] = {panel: [] for panel in GROUPS}
     for name in sorted(commands):
         panels[commands[name].rich_help_panel] += [

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from adon.errors import InvalidInput
-from apps.cli.common import EXIT_DIFFERS, JsonFlag, print_json
-from apps.cli.probing import EXIT_INTERRUPTED, connecting, shape, until_interrupted
-from apps.cli.rounds import ROUNDS, Rounds, summary, told
+from apps.cli.common import EXIT_DIFFERS, EXIT_INTERRUPTED, option_errors
+from apps.cli.document_printer import FORMAT, Format, print_document, show_object
+from apps.cli.health_rounds import ROUNDS, Rounds, summarise_round
+from apps.cli.probe_agents import connect_agents, parse_train, run_until_interrupted
 from apps.cli.study import SubmitFlag, hand_in_round
 
 if TYPE_CHECKING:
@@ -73,7 +74,6 @@ def probe(
         bool, typer.Option("--plan", help="Print the number of rounds without probing.")
     ] = False,
     submit: SubmitFlag = False,
-    json_: JsonFlag = False,
 ) -> None:
     """Probe the instances of a file and store the round.
 
@@ -85,59 +85,65 @@ def probe(
 
     listed = load_instances(file)
     instances = listed.members
-    asking = _asking(instances, towards, pair, (verify, seed), changed, exhaustive=exhaustive)
-    how = _running(
-        _limits(listed, duplex=duplex), at_once, count, shape(train, back=both_ways), both_ways=both_ways
+    asking = _build_asking(instances, towards, pair, (verify, seed), changed, exhaustive=exhaustive)
+    how = _build_running(
+        _build_limits(listed, duplex=duplex),
+        at_once,
+        count,
+        parse_train(train, back=both_ways),
+        both_ways=both_ways,
     )
     if plan_only:
-        _tell_plan(asking, how, json_=json_)
+        _print_plan(asking, how)
         return
-    connect = connecting(listed)
+    connect = connect_agents(listed)
     history = History(rounds)
-    with told("--rounds"):
+    with option_errors("--rounds"):
         before, tolerances = history.latest(REMEMBERED), history.tolerances()
         history.make()  # before it takes minutes to find what then has no place
 
     async def one(stop: asyncio.Event) -> Judged:
         from measurement.health.renewing import health_round
 
-        tell = _silent if json_ else _progress
+        tell = _progress if FORMAT.get() is Format.TABLE else _silent
         return await health_round(
             asking, instances, connect, how, before, tolerances, stop=stop, progress=tell
         )
 
-    judged = until_interrupted(one)
-    kept = _kept(history, judged)
+    judged = run_until_interrupted(one)
+    file = _store_round(history, judged)
     if submit:
         hand_in_round(ctx, judged.record)
-    _tell(judged.record, kept, json_=json_)
+    _print_round(judged.record, file)
 
 
-def _kept(history: History, judged: Judged) -> Path:
-    with told("--rounds"):
+def _store_round(history: History, judged: Judged) -> Path:
+    with option_errors("--rounds"):
         kept = history.keep(judged.record)
         if not judged.record.interrupted:
             history.keep_tolerances(judged.tolerances)
     return kept
 
 
-def _tell(record: RoundRecord, kept: Path, *, json_: bool) -> None:
+def _print_round(record: RoundRecord, kept: Path) -> None:
     fires = sum(map(len, record.fired.values()))
-    if json_:
-        print_json(
-            {
-                "file": str(kept),
-                "complete": record.complete,
-                "interrupted": record.interrupted,
-                "pairs": len(record.planned),
-                "found": len(record.found),
-                "failures": len(record.failures),
-                "fired": fires,
-                "seconds": record.ended - record.began,
-            }
-        )
-    else:
-        for line in (*summary(record), f"{fires} markers fired" if fires else "no marker fired", str(kept)):
+    if not print_document(
+        {
+            "file": str(kept),
+            "complete": record.complete,
+            "interrupted": record.interrupted,
+            "pairs": len(record.planned),
+            "found": len(record.found),
+            "failures": len(record.failures),
+            "fired": fires,
+            "seconds": record.ended - record.began,
+        }
+    ):
+        for line in (
+            *summarise_round(record),
+            f"{fires} markers fired" if fires else "no marker fired",
+            str(kept),
+        ):
             typer.echo(line)
     if record.interrupted:
         raise typer.Exit(EXIT_INTERRUPTED)
@@ -145,7 +151,7 @@ def _tell(record: RoundRecord, kept: Path, *, json_: bool) -> None:
         raise typer.Exit(EXIT_DIFFERS)
 
 
-def _asking(
+def _build_asking(
     instances: tuple[Instance, ...],
     centre: str | None,
     pairs: list[str] | None,
@@ -166,37 +172,37 @@ def _asking(
     if centre is not None and pairs:
         raise InvalidInput.of("--pair", "cannot be combined with --towards")
     if centre is not None:
-        with told("--towards"):
+        with option_errors("--towards"):
             wanted, profile = profiles.star(centre, names), f"star of {centre}"
     elif pairs:
-        with told("--pair"):
-            wanted, profile = profiles.chosen(map(_ends, pairs), names), "given pairs"
+        with option_errors("--pair"):
+            wanted, profile = profiles.chosen(map(_parse_pair, pairs), names), "given pairs"
     else:
         wanted, profile = profiles.mesh(names), "mesh"
     if not wanted:
         raise InvalidInput.of("FILE", "has one instance; a round needs at least 2")
     max_age = None
     if changed is not None:
-        with told("--changed"):
+        with option_errors("--changed"):
             max_age = parse_duration(changed)
     zones = {one.name: one.zone for one in instances}
     return Asking(wanted, profile, profiles.sample(wanted, zones, *verify), exhaustive, max_age)
 
 
-def _ends(text: str) -> tuple[str, str]:
+def _parse_pair(text: str) -> tuple[str, str]:
     source, colon, destination = text.partition(":")
     if not colon or not source or not destination:
         raise InvalidInput.of("--pair", f"{text[:40]!r} is no pair such as a:b")
     return source, destination
 
 
-def _limits(listed: Instances, *, duplex: bool) -> Limits:
+def _build_limits(listed: Instances, *, duplex: bool) -> Limits:
     from measurement.health.planning import Limits
 
     return Limits(duplex, listed.between_zones, {one.name: one.zone for one in listed.members})
 
 
-def _running(
+def _build_running(
     limits: Limits, at_once: int | None, count: int, shape: TrainShape, *, both_ways: bool
 ) -> Running:
     from measurement.health.orders import Probing
@@ -204,7 +210,7 @@ def _running(
 
     probing = Probing(count, shape=shape)
     if both_ways:
-        with told("--count"):
+        with option_errors("--count"):
             probing.sandwich_back()
     return Running(
         probing,
@@ -216,10 +222,9 @@ def _running(
     )
 
 
-def _tell_plan(asking: Asking, how: Running, *, json_: bool) -> None:
+def _print_plan(asking: Asking, how: Running) -> None:
     from dataclasses import replace
 
-    from adon.units import format_duration
     from measurement.health.expecting import expected_seconds
     from measurement.health.planning import least, plan
 
@@ -227,18 +232,14 @@ def _tell_plan(asking: Asking, how: Running, *, json_: bool) -> None:
     seconds = expected_seconds(whole, how)
     loading = replace(how.limits, duplex=False) if asking.exhaustive else how.limits
     found = {
+        "profile": asking.profile,
         "pairs": len(asking.pairs),
         "train_rounds": len(whole.trains),
         "transfer_rounds": len(whole.transfers),
         "least_rounds": least(asking.pairs, loading),
         "expected_seconds": seconds,
     }
-    if json_:
-        print_json(found)
-        return
-    typer.echo(f"{len(asking.pairs)} pairs ({asking.profile})")
-    typer.echo(f"{len(whole.trains)} rounds of trains, {len(whole.transfers)} of transfers")
-    typer.echo(f"about {format_duration(seconds)} without slow instances")
+    show_object(found)
 
 
 def _silent(_: Progress) -> None:

@@ -9,129 +9,130 @@ quick.
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Callable, Mapping
 from typing import Annotated
 
 import typer
 
 from apps.cli import (
-    advice,
-    alarm,
-    archive,
-    audit,
-    backtests,
-    backup,
-    configuring,
-    decision,
-    deploy,
+    access_commands,
+    advice_commands,
+    archive_commands,
+    audit_commands,
+    config_commands,
+    decision_commands,
+    deploy_commands,
     evaluate,
-    experiment,
-    flow,
-    forecast,
-    glances,
-    health,
-    identity,
-    measure,
-    network,
-    operations,
-    outcome,
-    place,
-    plan,
-    reserve,
-    roles,
-    sessions,
-    site,
-    status,
+    experiment_commands,
+    flow_commands,
+    health_commands,
+    measurement_commands,
+    network_commands,
+    placement_commands,
+    server_commands,
+    status_commands,
     study,
-    template,
-    testbed,
-    tokens,
-    topology,
-    users,
+    template_commands,
+    testbed_commands,
 )
-from apps.cli.common import (
-    ADMINISTRATION,
-    ENGINEER,
-    OPERATOR,
-    RESEARCHER,
-    Commands,
-    JsonFlag,
-    Settings,
-    client,
-    print_json,
-)
+from apps.cli.command_table import COMMANDS
+from apps.cli.common import ADMINISTRATION, ENGINEER, OPERATOR, RESEARCHER, Settings
+from apps.cli.document_printer import CommandGroup
+from apps.cli.rest_call import run_rest_command
+from apps.cli.rest_command import build_command
+from apps.cli.root_group import RootGroup
 
-app = typer.Typer(
-    cls=Commands,
-    help="Application-driven transit and compute selection for data-intensive science.",
-    no_args_is_help=True,
-    pretty_exceptions_show_locals=False,
-)
+HELP = "Application-driven transit and compute selection for data-intensive science."
 
-GROUPS = {
+app = CommandGroup(HELP, cls=RootGroup, pretty_exceptions_show_locals=False)
+
+GROUPS: Mapping[str, Mapping[str, typer.Typer]] = {
     RESEARCHER: {
-        "flow": flow.app,
-        "host": network.hosts,
-        "decision": decision.app,
-        "outcome": outcome.app,
-        "advice": advice.app,
-        "site": site.sites,
-        "job": site.jobs,
-        "reserve": reserve.app,
-        "workflow": glances.workflows,
+        "flow": flow_commands.app,
+        "host": CommandGroup("Data transfer nodes."),
+        "decision": decision_commands.app,
+        "outcome": CommandGroup("Promised and achieved values of finished flows."),
+        "advice": advice_commands.app,
+        "site": CommandGroup("Compute sites."),
+        "job": CommandGroup("Jobs at compute sites."),
+        "reserve": CommandGroup("Reservations of compute sites and paths."),
+        "workflow": CommandGroup("Workflows and batch systems of hosts."),
     },
     ENGINEER: {
-        "template": template.app,
-        "backtest": backtests.app,
-        "forecast": forecast.app,
-        "measure": measure.app,
-        "plan": plan.app,
-        "place": place.app,
-        "health": health.app,
+        "template": template_commands.app,
+        "backtest": template_commands.backtests,
+        "forecast": CommandGroup("Forecasts of completion times."),
+        "measure": measurement_commands.app,
+        "plan": config_commands.plans,
+        "place": placement_commands.app,
+        "health": health_commands.app,
         "evaluate": evaluate.app,
-        "experiment": experiment.app,
+        "experiment": experiment_commands.app,
         "study": study.app,
-        "testbed": testbed.app,
+        "testbed": testbed_commands.app,
     },
     OPERATOR: {
-        "alarm": alarm.app,
-        "path": network.paths,
-        "switch": topology.switches,
-        "link": topology.links,
-        "circuit": topology.circuits,
-        "rules": network.rules,
-        "maintenance": operations.maintenance,
-        "slice": glances.slices,
-        "policy": glances.policies,
+        "alarm": network_commands.alarms,
+        "path": CommandGroup("Transit paths."),
+        "switch": network_commands.switches,
+        "link": CommandGroup("Links between switches."),
+        "circuit": CommandGroup("Paths with VLAN, links and switches."),
+        "rules": network_commands.rules,
+        "maintenance": CommandGroup("Maintenance windows."),
+        "slice": CommandGroup("Slices: the network's tenants."),
+        "policy": CommandGroup("Settings of the policy."),
     },
     ADMINISTRATION: {
-        "token": tokens.app,
-        "session": sessions.sessions,
-        "user": users.app,
-        "role": roles.app,
-        "audit": audit.app,
-        "archive": archive.app,
-        "config": configuring.app,
-        "deploy": deploy.app,
+        "token": access_commands.tokens,
+        "session": CommandGroup("Browser sessions."),
+        "user": access_commands.users,
+        "role": CommandGroup("Roles and their permissions."),
+        "audit": audit_commands.app,
+        "archive": archive_commands.app,
+        "config": config_commands.app,
+        "deploy": deploy_commands.app,
     },
 }
-"""The groups of commands, by who uses them."""
+"""Groups of commands by the panel of the help."""
 
+
+def _register_rows() -> None:
+    """Add the commands of the table to their groups."""
+    for panel, rows in COMMANDS.items():
+        for row in rows:
+            function = build_command(row, run_rest_command)
+            group, _, name = row.name.rpartition(" ")
+            if group:
+                GROUPS[panel][group].command(name)(function)
+            else:
+                app.command(name, rich_help_panel=panel)(function)
+
+
+_register_rows()
 for _panel, _groups in GROUPS.items():
     for _name, _group in _groups.items():
         app.add_typer(_group, name=_name, rich_help_panel=_panel)
-app.command(rich_help_panel=RESEARCHER)(identity.login)
-app.command(rich_help_panel=RESEARCHER)(identity.whoami)
-app.command(rich_help_panel=RESEARCHER)(identity.logout)
-app.command(rich_help_panel=RESEARCHER)(flow.queue)
-app.command("what-if", rich_help_panel=OPERATOR)(operations.what_if)
-app.command(rich_help_panel=OPERATOR)(status.events)
-app.command(rich_help_panel=OPERATOR)(status.status)
-app.command(rich_help_panel=OPERATOR)(status.metrics)
-app.command(rich_help_panel=OPERATOR)(glances.version)
-app.command(rich_help_panel=ADMINISTRATION)(status.openapi)
-app.command(rich_help_panel=ADMINISTRATION)(backup.backup)
-app.command(rich_help_panel=ADMINISTRATION)(backup.restore)
+COMMANDS_OF_PANELS: Mapping[str, tuple[Callable[..., None], ...]] = {
+    RESEARCHER: (access_commands.login, access_commands.whoami, access_commands.logout),
+    OPERATOR: (
+        network_commands.what_if,
+        status_commands.events,
+        status_commands.status,
+        status_commands.metrics,
+    ),
+    ADMINISTRATION: (
+        status_commands.openapi,
+        server_commands.reload,
+        server_commands.backup,
+        server_commands.restore,
+    ),
+}
+"""Commands outside of groups."""
+for _panel, _functions in COMMANDS_OF_PANELS.items():
+    for _function in _functions:
+        app.command(rich_help_panel=_panel)(_function)
+for _function in (server_commands.serve, server_commands.collect, server_commands.demo):
+    app.command(rich_help_panel=ADMINISTRATION, formats=False)(_function)
 
 
 def _version(wanted: bool) -> None:
@@ -159,112 +160,10 @@ def connection(
     ] = False,
 ) -> None:
     """Application-driven transit and compute selection for data-intensive science."""
-    from apps.cli.times import UTC_WANTED
+    from apps.cli.value_format import UTC_WANTED
 
     ctx.obj = Settings(url)
     UTC_WANTED.set(utc)
-
-
-@app.command(rich_help_panel=ADMINISTRATION)
-def serve(
-    config: Annotated[Path, typer.Option(help="The configuration file.")],
-    data: Annotated[Path, typer.Option(help="The folder of databases and sockets.")],
-    admin_token_file: Annotated[
-        Path | None, typer.Option(help="Write the first admin token here instead of printing it.")
-    ] = None,
-    store: Annotated[
-        str | None,
-        typer.Option(metavar="URL", help="The state's database (default: SQLite in the data folder)."),
-    ] = None,
-) -> None:
-    """Run the controller, the collector and the web process.
-
-    With controller.ha in the configuration and the same --store on every host, one controller is active and
-    the others are standbys.
-    """
-    from apps.serve import run
-
-    raise typer.Exit(run(config, data, admin_token_file, store))
-
-
-@app.command(rich_help_panel=ADMINISTRATION)
-def reload(
-    data: Annotated[Path, typer.Option(help="The data folder of the adon serve that is to reload.")],
-    json_: JsonFlag = False,
-) -> None:
-    """Reload the configuration of adon serve.
-
-    Only processes that read a changed section restart.  A file with a problem changes nothing.
-    """
-    from apps.link import SUPERVISOR, LinkClient
-
-    link = LinkClient(data / SUPERVISOR, "cli", "adon serve")
-    try:
-        done = link.call("reload", {}, timeout=60.0)
-    finally:
-        link.close()
-    if json_:
-        print_json(done)
-    elif not done["changes"]:
-        typer.echo("the configuration has the same values; no change")
-    else:
-        restarted = ", ".join(done["restarted"])
-        typer.echo(f"changed: {', '.join(done['changes'])}; restarted: {restarted}")
-
-
-@app.command(rich_help_panel=OPERATOR)
-def controllers(ctx: typer.Context, json_: JsonFlag = False) -> None:
-    """Show which controller is active, and its lease."""
-    found = client(ctx).controllers()
-    if json_:
-        print_json(found)
-        return
-    for one in found:
-        lease = "no lease" if one.lease_s is None else f"lease runs for {one.lease_s:.1f} s"
-        state = "active" if one.active else "not active"
-        typer.echo(f"{one.name}: {state}, generation {one.generation}, {lease}")
-    if not found:
-        typer.echo("no controller has run on this database")
-
-
-@app.command(rich_help_panel=ADMINISTRATION)
-def collect(
-    config: Annotated[Path, typer.Option(help="The configuration file.")],
-    data: Annotated[Path, typer.Option(help="Data folder of this collector.")],
-    controller: Annotated[
-        Path | None,
-        typer.Option(metavar="SOCKET", help="The controller's socket (default: in the data folder)."),
-    ] = None,
-) -> None:
-    """Run a standby collector.
-
-    It takes over when the active collector ends.  Both need the same archive: measurements.archive_url.
-    """
-    from apps.collector.__main__ import main as run
-
-    data.mkdir(mode=0o700, parents=True, exist_ok=True)
-    where = [] if controller is None else ["--controller", str(controller)]
-    raise typer.Exit(run(["--config", str(config), "--data", str(data), *where]))
-
-
-@app.command(rich_help_panel=ADMINISTRATION)
-def demo(
-    report: Annotated[Path, typer.Option(metavar="DIR", help="Folder of the reports.")] = Path(
-        "reports/demo"
-    ),
-    stay: Annotated[bool, typer.Option("--stay", help="Keep all and open Mininet's prompt.")] = False,
-    seed: Annotated[int | None, typer.Option(help="Choose the transfers' ports.")] = None,
-    platform: Annotated[str | None, typer.Option(help="host, which needs root; a guest is too slow.")] = None,
-) -> None:
-    """Run figure 18 of the thesis and an alarm that moves a flow.
-
-    Takes about 5 minutes on a network of real switches and hosts on this machine.
-
-    Exit status: 0 if all checks hold, 1 if one does not, 130 after Ctrl-C, which removes all that was built.
-    """
-    from mininet_topos.demo import run_demo
-
-    raise typer.Exit(run_demo(report, stay=stay, seed=seed, platform=platform))
 
 
 def main() -> None:

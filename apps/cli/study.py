@@ -1,4 +1,4 @@
-"""``adon study``: rounds of health, snapshots, placements and evaluations that ADON keeps and shows."""
+"""``adon study``: health rounds, snapshots, placements and evaluations that the server stores."""
 
 from __future__ import annotations
 
@@ -9,60 +9,36 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from adon.errors import InvalidInput
-from apps.cli import completing as offered
-from apps.cli.common import JsonFlag, QuietFlag, client, print_json, print_table
+from apps.cli.api_completion import complete
+from apps.cli.common import QuietFlag, client, plain_json
+from apps.cli.document_printer import CommandGroup, print_document, print_object
 
 if TYPE_CHECKING:
     from measurement.health.record import RoundRecord
 
-app = typer.Typer(
-    help="Studies of instances: health, snapshots, placements, evaluations.", no_args_is_help=True
-)
+app = CommandGroup("Studies of instances: health, snapshots, placements, evaluations.")
 
 KINDS = ROUND, SNAPSHOT, PLACEMENT, EVALUATION = ("health-round", "snapshot", "placement", "evaluation")
 SubmitFlag = Annotated[bool, typer.Option("--submit", help="Also store it on the server (adon study).")]
-"""Of the commands that make a study."""
+"""Option of the commands that produce a study."""
 
 StudyId = Annotated[
     str,
-    typer.Argument(metavar="STUDY", help="Its id, as in 5f3a9c0d12ab4e01.", autocompletion=offered.studies),
-]
-KindOption = Annotated[
-    str | None, typer.Option("--kind", help=f"Only these: {', '.join(KINDS)}.", autocompletion=lambda: KINDS)
+    typer.Argument(metavar="STUDY", help="Its id, as in 5f3a9c0d12ab4e01.", autocompletion=complete("study")),
 ]
 
 
 def hand_in(ctx: typer.Context, kind: str, document: dict[str, Any]) -> None:
-    """Have what a command has just made kept as a study; its id goes to standard error."""
+    """Store a document as a study; print its id on standard error."""
     typer.echo(f"submitted: study {client(ctx).add_study(kind, document).id}", err=True)
 
 
 def hand_in_round(ctx: typer.Context, record: RoundRecord) -> None:
-    """Likewise, a round of health; its samples stay here."""
+    """Store a health round as a study, without its samples."""
     from adon.studies.rounds import in_short
     from measurement.model import to_json
 
     hand_in(ctx, ROUND, to_json(in_short(record)))
-
-
-@app.command("list")
-def list_studies(
-    ctx: typer.Context,
-    kind: KindOption = None,
-    limit: Annotated[int, typer.Option(min=1, help="Maximum number.")] = 50,
-    json_: JsonFlag = False,
-) -> None:
-    """List studies, the latest first."""
-    found = client(ctx).studies(kind, limit)
-    if json_:
-        print_json(found)
-        return
-    from apps.cli.times import at
-
-    rows = ((one.id, at(one.at), one.kind.value, one.title, one.summary) for one in found)
-    print_table(
-        ("Id", "Of", "Kind", "Title", "Found"), rows, "no study is kept; hand one in with: adon study submit"
-    )
 
 
 @app.command("show")
@@ -72,25 +48,19 @@ def show(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write its document there.")
     ] = None,
-    json_: JsonFlag = False,
 ) -> None:
     """Show one study, or write its document to a file."""
-    from apps.cli.times import at
-
     found = client(ctx).study(study)
     if output is not None:
         try:
             output.write_text(json.dumps(found.document, indent=1) + "\n")
         except OSError as error:
             raise InvalidInput.of("--output", f"{output}: {error.strerror}") from None
-    if json_:
-        print_json(found)
+    if print_document(found):
         return
-    typer.echo(f"{found.id} {found.kind.value} of {at(found.at)}: {found.title}")
-    typer.echo(f"  {found.summary}")
-    typer.echo(f"  submitted by {found.submitted_by} at {at(found.submitted_at)}")
+    print_object({name: value for name, value in plain_json(found).items() if name != "document"})
     if output is None:
-        typer.echo("  its document: --output FILE, or --json")
+        typer.echo("Print its document with --json, or write it with --output FILE.")
 
 
 @app.command("submit")
@@ -100,21 +70,20 @@ def submit(
     file: Annotated[Path, typer.Argument(help="Document of adon health, place or evaluate.")],
     title: Annotated[str, typer.Option(help="Title.")] = "",
     quiet: QuietFlag = False,
-    json_: JsonFlag = False,
 ) -> None:
     """Store a study on the server.
 
     Of a health round the means are stored, and not the samples.
     """
     made = client(ctx).add_study(kind, _document(kind, file), title)
-    if json_:
-        print_json(made)
-    else:
-        typer.echo(made.id if quiet else f"{made.id} {made.kind.value}: {made.title}, {made.summary}")
+    if quiet:
+        typer.echo(made.id)
+    elif not print_document(made):
+        typer.echo(f"{made.id} {made.kind.value}: {made.title}, {made.summary}")
 
 
 def _document(kind: str, file: Path) -> dict[str, Any]:
-    """What is in a file, in the form in which it is sent.
+    """Return the document of a file, in the form in which it is sent.
 
     :raises InvalidInput: if that is no document of this kind.
     """
@@ -133,13 +102,3 @@ def _document(kind: str, file: Path) -> dict[str, Any]:
         text = str(error).removeprefix(f"{file}: ")
         raise InvalidInput.of("file", f"{file}: {text}") from None
     return found
-
-
-@app.command("delete")
-def delete(ctx: typer.Context, study: StudyId, json_: JsonFlag = False) -> None:
-    """Delete a study."""
-    gone = client(ctx).delete_study(study)
-    if json_:
-        print_json(gone)
-    else:
-        typer.echo(f"{gone.id} is deleted")

@@ -1,4 +1,4 @@
-"""Rows as text: a table where it fits, else one block per row; never wider than the window."""
+"""Rows as text: a table if it fits, else one block per row; never wider than the window."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _total(widths: Sequence[int]) -> int:
 
 
 def _clean(text: str) -> str:
-    """Nothing that moves the cursor or breaks the line: what a person wrote stands in some cells."""
+    """Replace the characters that move the cursor or break the line; cells contain text of users."""
     return "".join(one if one.isprintable() else " " for one in text)
 
 
@@ -95,7 +95,7 @@ def _blocks(columns: Sequence[str], cells: Sequence[Sequence[str]], width: int) 
         for column, cell in zip(columns[1:], row[1:], strict=True):
             if cell in NOTHING:
                 continue
-            told = [column, *[""] * len(cell)]
-            for label, part in zip(told, folded(cell, room), strict=False):
+            labels = [column, *[""] * len(cell)]
+            for label, part in zip(labels, folded(cell, room), strict=False):
                 lines.append(f"{' ' * GAP}{padded(label, name)}{' ' * GAP}{part}".rstrip())
     return lines

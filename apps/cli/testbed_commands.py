@@ -10,6 +10,8 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
+from dataclasses import asdict
+from inspect import cleandoc
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,19 +19,22 @@ import typer
 from typer.core import TyperCommand
 
 from adon.errors import InvalidInput, Unavailable
-from apps.cli.testbed_topologies import configuration_of, short_name
+from apps.cli.common import EXIT_INTERRUPTED
+from apps.cli.document_printer import CommandGroup, print_document, print_items
 
 if TYPE_CHECKING:
     from mininet.topo import Topo
 
     from mininet_topos.adon_server import AdonServer
     from mininet_topos.testbed import Testbed
+    from mininet_topos.topologies.campus_topo import CampusTopo
+
+app = CommandGroup("Test networks on this machine (docs/testbed.md).")
 
 AFTER_DASHES = "adon.after_dashes"
-EXIT_INTERRUPTED = 130
 
 
-class WithProgram(TyperCommand):
+class ProgramCommand(TyperCommand):
     """A command whose words after ``--`` are a program of their own."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -39,6 +44,7 @@ class WithProgram(TyperCommand):
         return super().parse_args(ctx, args[:end])
 
 
+@app.command(cls=ProgramCommand, formats=False)
 def run(
     ctx: typer.Context,
     topology: Annotated[
@@ -136,6 +142,7 @@ def _introduce(server: AdonServer) -> None:
         typer.echo(f"          export ADON_URL={server.dashboard} ADON_TOKEN_FILE={token}")
 
 
+@app.command("exec", cls=ProgramCommand, formats=False)
 def exec_(
     ctx: typer.Context,
     host: Annotated[str, typer.Argument(metavar="HOST [-- PROGRAM...]", help="Where.")],
@@ -146,7 +153,7 @@ def exec_(
     from mininet_topos.testbed import HOSTS
 
     is_inside = FOLDER in os.environ
-    folder = Path(os.environ[FOLDER]) if is_inside else _running(topology)
+    folder = Path(os.environ[FOLDER]) if is_inside else _find_running(topology)
     hosts = {file.name: file.read_text().strip() for file in (folder / HOSTS).iterdir()}
     if host not in hosts:
         raise InvalidInput.of("host", f"{host!r} is unknown; expected one of {', '.join(sorted(hosts))}")
@@ -164,7 +171,7 @@ def exec_(
         raise Unavailable(f"{argv[0]}: {error.strerror}") from error
 
 
-def _running(topology: str | None) -> Path:
+def _find_running(topology: str | None) -> Path:
     """Return the folder of the one test network that runs, or of the one with this topology."""
     from mininet_topos.isolation import running_folders
     from mininet_topos.testbed import TOPOLOGY
@@ -182,3 +189,127 @@ def _running(topology: str | None) -> Path:
             "topology", "no such test network runs on this host; adon testbed run starts one"
         )
     raise InvalidInput.of("topology", f"{len(wanted)} test networks run: {', '.join(found.values())}")
+
+
+# -- topologies ------------------------------------------------------------------------------------------
+
+TopologyArgument = Annotated[
+    str | None, typer.Argument(metavar="[TOPOLOGY]", help="A built-in one, or a Python file.")
+]
+
+
+@app.command()
+def show(
+    topology: TopologyArgument = None,
+    scale: Annotated[float | None, typer.Option(help="Divide declared rates by it.")] = None,
+    config: Annotated[bool, typer.Option("--config", help="Print ADON's configuration for mn.")] = False,
+) -> None:
+    """Print the built-in topologies, or the parts of one."""
+    from mininet_topos.topology_catalog import BUILT_IN, load_network, load_topology, mn_command
+
+    if topology is None:
+        found = {name: load_topology(name) for name in BUILT_IN}
+        summaries = [_summary(name, topo) for name, topo in found.items()]
+        if not print_document(summaries):
+            print_items(summaries, "", "")
+        return
+    if config:
+        network = load_network(topology, scale)
+        text = configuration_of(network, topology, measured=False)
+        typer.echo(f"# For the network of: {mn_command(topology, network)}\n{text}", nl=False)
+        return
+    topo = load_topology(topology, scale)
+    if print_document(_document(topology, topo)):
+        return
+    typer.echo(cleandoc(type(topo).__doc__ or topology))
+    typer.echo(f"\nRates are scaled by 1:{topo.scale:g}.\n")
+    _print_tables(topo)
+
+
+def configuration_of(topo: Topo, name: str, **options: Any) -> str:
+    """Return ADON's configuration for a topology.
+
+    :param options: as for :func:`mininet_topos.adon_configuration.configuration_text`.
+    :raises InvalidInput: if ADON cannot control it, with the name of the host or switch.
+    """
+    from mininet_topos.topologies.campus_topo import CampusTopo
+
+    if isinstance(topo, CampusTopo):
+        from mininet_topos.adon_configuration import configuration_text, fit_periods_to
+
+        return configuration_text(topo, name=short_name(name), periods=fit_periods_to(topo), **options)
+    from mininet_topos.plain_network import plain_configuration
+
+    try:
+        return plain_configuration(topo, name=short_name(name))
+    except ValueError as error:
+        field, _, cause = str(error).partition(": ")
+        raise InvalidInput.of(field, cause) from error
+
+
+def short_name(topology: str) -> str:
+    """Return a topology's name: that of its file without folders."""
+    return topology.rpartition("/")[2].removesuffix(".py")
+
+
+def _summary(name: str, topo: CampusTopo) -> dict[str, Any]:
+    return {
+        "name": name,
+        "campuses": len(topo.campuses),
+        "switches": sum(topo.isSwitch(node) for node in topo.nodes()) - 1,  # not the management bridge
+        "dtns": sum(len(campus.dtns) for campus in topo.campuses.values()),
+        "paths": len(topo.paths),
+        "scale": topo.scale,
+        "title": (type(topo).__doc__ or "").partition("\n")[0],
+    }
+
+
+def _document(name: str, topo: CampusTopo) -> dict[str, Any]:
+    """Return the description as JSON: bits/s as built, seconds, ratios."""
+    return {
+        **_summary(name, topo),
+        "campuses": [asdict(campus) for campus in topo.campuses.values()],
+        "circuits": [asdict(circuit) for circuit in topo.circuits.values()],
+        "paths": [asdict(path) for path in topo.paths.values()],
+    }
+
+
+def _print_tables(topo: CampusTopo) -> None:
+    campuses = [
+        {
+            "campus": one.name,
+            "edge": one.edge,
+            "routers": list(one.routers),
+            "dtns": {host: str(dtn.address) for host, dtn in one.dtns.items()},
+        }
+        for one in topo.campuses.values()
+    ]
+    print_items(campuses, "", "No campuses.")
+    typer.echo()
+    circuits = [
+        {
+            "circuit": one.name,
+            "between": list(one.interfaces),
+            "rate_bps": one.shape.rate,
+            "delay_seconds": one.shape.delay,
+            "loss_ratio": one.shape.loss,
+            "queue": one.shape.queue,
+        }
+        for one in topo.circuits.values()
+        if one.shape is not None
+    ]
+    print_items(circuits, "", "No circuit has a rate.")
+    typer.echo()
+    paths = [
+        {
+            "path": one.name,
+            "layer": str(one.layer),
+            "vlan": one.vlan,
+            "stream_bps": one.goodput,
+            "delay_seconds": one.delay,
+            "loss_ratio": one.loss,
+            "over": list(one.circuits),
+        }
+        for one in topo.paths.values()
+    ]
+    print_items(paths, "", "No paths.")

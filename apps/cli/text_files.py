@@ -1,4 +1,4 @@
-"""What the commands about files of the user's own share: which is meant, and whether each is good."""
+"""Files of the user: errors for missing ones, and the check of several."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Named = TypeVar("Named", str, Path)
 
 
 def nothing_is(argument: str, name: str, forms: str, kind: str, known: Sequence[str]) -> InvalidInput:
-    """That a name means nothing: as a file if it looks like one, else with what was perhaps meant.
+    """Return the error for an unknown name: a missing file, or a name with the nearest known one.
 
     :param argument: that it was given as.
     :param forms: what it might have been but for a name of a ``kind``.
@@ -35,9 +35,9 @@ def check_all(
     *,
     as_json: bool,
 ) -> None:
-    """Check each file, and say which are good; the problems of all others come together.
+    """Check each file and print the valid ones; collect the problems of the others.
 
-    :param check: what is known of a good file: as JSON, and in words.
+    :param check: returns the facts about a valid file, as JSON and in words.
     :raises InvalidInput: with every problem of every file, or if there is no file.
     """
     if not files:
@@ -46,13 +46,13 @@ def check_all(
     good: list[Mapping[str, object]] = []
     for file in files:
         try:
-            known, told = check(file)
+            known, text = check(file)
         except InvalidInput as error:
             problems += error.problems
             continue
         good.append({"file": str(file), **known})
         if not as_json:
-            typer.echo(f"{file}: {told}")
+            typer.echo(f"{file}: {text}")
     if problems:
         raise InvalidInput(problems)
     if as_json:

@@ -20,7 +20,7 @@ from adon.errors import EXIT_DATABASE, NotFound
 from adon.flowvisor.rules.pipeline import owner_of
 from adon.store.store import Store
 from apps.campus_edge.loop import EXIT_BUG
-from apps.cli.recomputing import from_database, made_again
+from apps.cli.recorded_decision import read_database, replay_record
 from tests.apps.edge import (
     BRIDGES,
     LINKS,
@@ -71,7 +71,7 @@ def test_a_flow_is_installed_moved_and_removed(controller: Controller, switches:
     assert len(rules_with(switches, MEASUREMENT_COOKIE)) == 8
 
 
-def test_the_store_has_what_a_flow_left_behind_and_every_decision_can_be_made_again(
+def test_the_store_has_what_a_flow_left_behind_and_every_decision_can_be_replay_record(
     controller: Controller, switches: Switches
 ) -> None:
     with controller.client() as link:
@@ -88,7 +88,7 @@ def test_the_store_has_what_a_flow_left_behind_and_every_decision_can_be_made_ag
     assert left.decision == decisions[0].id
     assert len(decisions) >= 2
     for decision in decisions:
-        again = made_again(from_database(decision.id, None, controller.url))
+        again = replay_record(read_database(decision.id, None, controller.url))
         assert (again.differences, again.code) == ((), code_version())
 
 

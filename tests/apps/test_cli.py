@@ -214,7 +214,7 @@ def test_more_flows_than_a_page(adon, world):
         ("rules", "sent"),
         ("controllers",),
         ("measure", "schedule"),
-        ("measure", "history", "al2s", "mu", "osu", "--hours", "20000"),
+        ("measure", "history", "al2s", "mu", "osu", "--since", "20000 h"),
         ("measure", "points"),
         ("alarm", "list"),
         ("alarm", "list", "--all"),

@@ -1,11 +1,11 @@
 from __future__ import annotations
 
 import pytest
-import typer
 from typer.testing import CliRunner
 
-from apps.cli import archive as commands
-from apps.cli.common import Commands
+from apps.cli import archive_commands as commands
+from apps.cli.document_printer import CommandGroup
+from apps.cli.root_group import RootGroup
 from measurement.archive import Archive
 from tests.measurement.archive.values import measured, observed
 
@@ -20,7 +20,7 @@ def data(tmp_path):
 
 
 def run(*arguments, **environment):
-    app = typer.Typer(cls=Commands)
+    app = CommandGroup("", cls=RootGroup)
     app.add_typer(commands.app, name="archive")
     return CliRunner().invoke(app, ["archive", *map(str, arguments)], env=environment)
 

@@ -13,12 +13,13 @@ from pathlib import Path
 
 import dpkt
 import pytest
-import typer
 from typer.testing import CliRunner, Result
 
-from apps.cli.common import Commands
-from apps.cli.profiling import profile
-from apps.cli.snapshots import snapshot, staleness
+from apps.cli.document_printer import CommandGroup
+from apps.cli.network_snapshot import snapshot
+from apps.cli.root_group import RootGroup
+from apps.cli.series_commands import staleness
+from apps.cli.traffic_profile import profile
 from measurement.archive.records import Record
 from measurement.document import loads
 from measurement.profiling.model import Profile
@@ -29,7 +30,7 @@ from tests.ports import free_port
 A, B = End("10.0.0.1", 1000), End("10.0.0.2", 2000)
 TASKS = "tasks:\n  map: [10.0.0.1]\n  reduce: ['10.0.0.2:2000']\n"
 
-app = typer.Typer(cls=Commands)
+app = CommandGroup("", cls=RootGroup)
 for _command in (profile, snapshot, staleness):
     app.command()(_command)
 app.callback()(lambda: None)

@@ -10,7 +10,7 @@ from typer.testing import CliRunner, Result
 
 from adon.config import load
 from adon.yamlfile import BuiltinFiles
-from apps.cli.configuring import Example
+from apps.cli.config_commands import Example
 from apps.cli.main import app
 from tests.apps.edge import NETWORK
 

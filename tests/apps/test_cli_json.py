@@ -19,7 +19,7 @@ from tests.support.web_world import SOYKB
 DATA = Path(__file__).parents[1] / "data"
 NETWORK = str(DATA / "network.yaml")
 
-STREAMS = {"alarm watch", "events", "flow watch", "measure watch"}
+STREAMS = {"alarm watch", "events", "flow watch"}
 """Each change is a document on a line of its own."""
 PROCESSES = {
     "serve": "runs until it is told to stop; its log is its output",
@@ -90,8 +90,6 @@ TRIED_ELSEWHERE = {
     "place tasks",
     "reserve path",
     "restore",
-    "template diff",
-    "template edit",
     "user enable",
     "user grant",
     "user revoke",
@@ -148,12 +146,10 @@ def test_what_needs_no_server_speaks_json(files):
         ("circuit", "list"),
         ("flow", "again", "f-1"),
         ("reserve", "path", "al2s", "mu", "osu", "--bandwidth", "1 Mbps", "--until", "2 h"),
-        ("template", "diff", "soykb", "soykb@1"),
         ("user", "enable", "researcher"),
         ("user", "grant", "researcher", "auditor"),
         ("user", "revoke", "researcher", "auditor"),
         ("alarm", "watch", "--seconds", "0.05"),
-        ("measure", "watch", "--seconds", "0.05"),
     ],
 )
 def test_the_rest_speaks_json(adon, world, arguments):
@@ -194,5 +190,5 @@ def test_a_flow_that_is_watched_is_a_document_per_change(adon, world):
 def test_behind_two_dashes_nothing_is_an_option_of_ours(adon):
     """Words for a program: they come to the controller, which takes no options for programs."""
     found = adon("job", "submit", "osu-hpc", "align", "--", "--json", "--utc")
-    assert (found.exit_code, found.stderr.partition(" ")[0]) == (2, "WORDS:")
+    assert (found.exit_code, found.stderr.partition(" ")[0]) == (2, "ARGUMENTS:")
     assert adon("job", "submit", "osu-hpc", "align", "--", "chr1", "b").stdout.startswith("j-1 requested")

@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from apps.cli import measure
+from apps.cli import measurement_commands
 from measurement.model import to_json
 from tests.support.fake_collector import FELL, OVER
 
@@ -41,7 +41,7 @@ def test_a_test_that_gives_nothing_says_why(adon, arguments, as_, status, told):
 
 
 def test_values_that_cannot_be_read_are_not_waited_for_for_ever(adon, world, monkeypatch):
-    monkeypatch.setattr(measure, "VALUES_WITHIN_S", 0.0)
+    monkeypatch.setattr(measurement_commands, "VALUES_WITHIN_S", 0.0)
     world.grant({"may": "read", "who": ["nobody"]}, {"may": "start", "who": ["researcher"]})
     found = adon(*RUN, as_="researcher")
     assert found.exit_code == 1

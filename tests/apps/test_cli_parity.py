@@ -12,9 +12,11 @@ import pytest
 from flask import request
 
 from adon import yamlfile
+from adon.api.routes import ROUTES
 from adon.templates_catalog.model import Template
+from apps.cli.command_table import command_of_route
 from apps.rest.examples import EXAMPLES
-from tests.apps.commands import assert_json
+from tests.apps.commands import assert_json, commands
 from tests.client.operations import PREFIX, description, operations
 from tests.support.cli_commands import COMMANDS
 from tests.support.web_world import SOYKB
@@ -24,6 +26,12 @@ OPERATIONS = operations(description())
 
 def test_the_table_is_of_the_operations_that_there_are():
     assert set(COMMANDS) == set(OPERATIONS), "a new operation needs a command"
+
+
+def test_each_route_has_a_command_of_the_parser():
+    found = command_of_route()
+    assert set(found) == set(ROUTES)
+    assert set(found.values()) <= set(commands())
 
 
 @pytest.fixture

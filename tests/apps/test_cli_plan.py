@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from adon.config import load
 from adon.measurement_plan import plan_measurements
-from apps.cli.plan import app
+from apps.cli.config_commands import plans as app
 from measurement.psconfig.expand import expand
 from measurement.psconfig.template import read
 from tests.support.network_factories import NETWORK

@@ -176,4 +176,4 @@ def test_what_does_not_fit_ends_with_its_reason(adon):
 
 def test_what_is_free(adon, holding):
     shown = adon("reserve", "free").stdout
-    assert all(word in shown for word in ("mu-hpc", "4 worker", "1 worker", "64 cores"))
+    assert all(word in shown for word in ("mu-hpc", "nodes 4", "nodes 1", "cores 64"))

@@ -83,7 +83,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "GET /rules/sent": ("rules", "sent"),
     "POST /rules/sync": ("rules", "sync"),
     "GET /schedule": ("measure", "schedule"),
-    "GET /schedule/gantt": ("measure", "schedule", "--page", "{folder}/plan.html"),
+    "GET /schedule/gantt": ("measure", "gantt", "{folder}/plan.html"),
     "GET /sites": ("site", "list"),
     "GET /sites/{name}": ("site", "show", "osu-hpc"),
     "GET /slices": ("slice", "list"),
