@@ -63,9 +63,8 @@ def run(
     Exit status 3 if tests failed, 130 after Ctrl-C.
     """
     from apps.cli.evaluation_files import find_template, log_errors
-    from apps.cli.evaluation_text import blueprint_lines, blueprint_to_json, result_lines
+    from apps.cli.evaluation_text import blueprint_lines, blueprint_to_json
     from measurement.ceem.blueprint import draw_blueprint
-    from measurement.ceem.run_log import REPORT_FILE
     from measurement.model import to_json
 
     text, template = find_template(document)
@@ -89,16 +88,7 @@ def run(
     run = session.write_results()
     if submit:
         hand_in(ctx, EVALUATION, to_json(run))
-    failed = sum(run.failures_by_path().values())
-    if json_:
-        counts = {"complete": run.is_complete, "tests": len(run.samples), "failed": failed}
-        print_json({"folder": str(out), **counts})
-    else:
-        typer.echo("\n".join([*result_lines(template, run), f"{out / REPORT_FILE}: written"]))
-    if not run.is_complete:
-        raise typer.Exit(EXIT_STOPPED)
-    if failed:
-        raise typer.Exit(EXIT_DIFFERS)
+    _print_results(out, template, run, json_=json_)
 
 
 def _parse_pairs(words: list[str]) -> dict[str, str]:
@@ -153,6 +143,23 @@ def _make_bench(
         cause = f"{blueprint.concurrency} concurrent tests need ports up to {last}; choose a lower port"
         raise InvalidInput.of("--port", cause)
     return ProgramBench(programs, places, blueprint.duration, port)
+
+
+def _print_results(out: Path, template: EvaluationFile, run: EvaluationRun, *, json_: bool) -> None:
+    """Print the results, and exit with the status of the run."""
+    from apps.cli.evaluation_text import result_lines
+    from measurement.ceem.run_log import REPORT_FILE
+
+    failed = sum(run.failures_by_path().values())
+    if json_:
+        counts = {"complete": run.is_complete, "tests": len(run.samples), "failed": failed}
+        print_json({"folder": str(out), **counts})
+    else:
+        typer.echo("\n".join([*result_lines(template, run), f"{out / REPORT_FILE}: written"]))
+    if not run.is_complete:
+        raise typer.Exit(EXIT_STOPPED)
+    if failed:
+        raise typer.Exit(EXIT_DIFFERS)
 
 
 @dataclass

@@ -13,7 +13,7 @@ from functools import cached_property
 from itertools import pairwise
 
 from measurement.ceem.run import EvaluationRun, PathStatistics
-from measurement.ceem.template import Analysis, AnalysisKind, Answering, EvaluationTemplate, PlacePath
+from measurement.ceem.template import Analysis, AnalysisKind, AnswerRule, EvaluationTemplate, PlacePath
 from measurement.statistics import effective_count, mean_interval
 
 GROUP_GAP = 1.5
@@ -57,10 +57,10 @@ Finding = tuple[list[str], list[Number]]
 
 def answer_questions(template: EvaluationTemplate, run: EvaluationRun) -> tuple[Answer, ...]:
     """Return an answer for each question, in the order of the template."""
-    answering = {one.question: one for one in template.conclusions.answers}
+    rules = {one.question: one for one in template.conclusions.answers}
     found = []
     for question in template.requirement.questions:
-        if (rule := answering.get(question.id)) is None:
+        if (rule := rules.get(question.id)) is None:
             continue
         view = _View(run, template.analysis, rule)
         sentences, numbers = _ANALYSES[rule.by](view)
@@ -126,7 +126,7 @@ class _View:
 
     run: EvaluationRun
     analysis: Analysis
-    rule: Answering
+    rule: AnswerRule
 
     @cached_property
     def paths(self) -> ByPath:

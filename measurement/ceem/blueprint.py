@@ -119,14 +119,14 @@ def plan_run(
         None,
         design.seed,
         blueprint.size,
-        conditions=list_conditions(template, blueprint),
+        conditions=_list_conditions(template, blueprint),
         environment=environment,
         versions=versions,
         pilot=blueprint.pilot,
     )
 
 
-def list_conditions(template: EvaluationTemplate, blueprint: Blueprint) -> dict[str, str]:
+def _list_conditions(template: EvaluationTemplate, blueprint: Blueprint) -> dict[str, str]:
     """Return what comparable runs have in common."""
     factors = (one for one in template.factors_selected if one.role == "environment")
     return {

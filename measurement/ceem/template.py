@@ -310,7 +310,7 @@ class Analysis(Part):
     ratio: Annotated[float, Positive] = 1.0
 
 
-class Answering(Part):
+class AnswerRule(Part):
     """Analysis that answers a question.
 
     :param of: client or node whose paths are analysed; None for all.
@@ -330,7 +330,7 @@ class Answering(Part):
 class Conclusions(Part):
     """Step 10: an answer for each question, and remarks that hold for any result."""
 
-    answers: tuple[Answering, ...]
+    answers: tuple[AnswerRule, ...]
     remarks: tuple[str, ...] = ()
 
 

@@ -12,7 +12,7 @@ import pytest
 from adon.evaluation_file import BUILTIN
 from measurement.ceem.answers import Answer, answer_questions, result_table
 from measurement.ceem.run import EvaluationRun, PathStatistics, Sample
-from measurement.ceem.template import AnalysisKind, Answering, Conclusions, PlacePath
+from measurement.ceem.template import AnalysisKind, AnswerRule, Conclusions, PlacePath
 from tests.measurement.ceem.nectar import stated_paths
 
 NECTAR = BUILTIN.load("nectar")
@@ -20,7 +20,7 @@ TABLE = BUILTIN.reference("nectar")
 
 
 def answer(by: AnalysisKind, run: EvaluationRun, of: str | None = None) -> Answer:
-    conclusions = Conclusions(answers=(Answering(question="speed-inside", by=by, of=of),))
+    conclusions = Conclusions(answers=(AnswerRule(question="speed-inside", by=by, of=of),))
     (found,) = answer_questions(NECTAR.model_copy(update={"conclusions": conclusions}), run)
     return found
 
