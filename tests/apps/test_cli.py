@@ -189,7 +189,7 @@ def test_a_flow_is_watched_until_it_ends(adon, world):
     assert adon("flow", "watch", stopped).exit_code == 1
 
 
-def test_more_flows_than_a_page(adon, world):
+def test_list_has_as_many_flows_as_asked_for(adon, world):
     for _ in range(3):
         world.submit()
     found = json.loads(adon("flow", "list", "--limit", "2", "--json").stdout)
