@@ -13,9 +13,10 @@ from pydantic.json_schema import GenerateJsonSchema
 
 from adon.units import HELD_IN, UNITS
 
-TEXTS = ("soykb", "dtn1.example.edu", "adon@example.edu")
-"""Examples of texts: a name, the name of a host, and an address of mail."""
+TEXTS = ("soykb", "dtn1.example.edu", "adon@example.edu", "f-17", "0000000000000a01")
+"""Examples of texts: a name, the name of a host, an address of mail, a flow, and a switch."""
 FORMATS = {
+    "date-time": "2026-11-21T06:00:00Z",
     "ipv4": "10.1.0.10",
     "ipv4network": "10.1.0.0/16",
     "ipv6": "2001:db8::10",
@@ -50,7 +51,7 @@ def find_example(model: type[BaseModel], place: Sequence[str | int]) -> str:
     fields = _schemas_at(schema, place)
     defaults = (_default(one) for one in fields)
     examples = (_example(kind, schema) for one in fields for kind in _kinds(one, schema))
-    value = next((one for one in (*defaults, *examples) if one not in (None, {}, [])), "")
+    value = next((one for one in (*defaults, *examples) if one not in (None, "", {}, [])), "")
     return value if isinstance(value, str) else json.dumps(value)
 
 

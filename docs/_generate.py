@@ -15,7 +15,7 @@ from adon.api.base import PREFIX
 from adon.api.routes import ROUTES
 from apps.cli.command_table import command_of_route
 from apps.cli.main import GROUPS, app
-from apps.rest.app import create_app
+from apps.rest.web_app import create_app
 
 FOLDER = Path(__file__).parent / "reference"
 NOTE = "<!-- Written by docs/_generate.py; do not edit. -->\n"

@@ -107,7 +107,7 @@ def check_name(text: str, field: str = "name") -> str:
     """
     problem = name_problem(text)
     if problem is not None:
-        raise InvalidInput.of(field, problem)
+        raise InvalidInput.of(field, f"{problem}; for example ann@example.edu")
     return text
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import AliasChoices, Field
+from pydantic import AliasChoices, BeforeValidator, Field
 
 from adon.api.base import MOST, Body, InOrder, ListView, NewestFirst, Time, View
 from adon.api.decisions import DecisionView, ExpectedEndView, ForecastView, GrantView, MeanRateView
 from adon.broker.flow import FlowRequest, FlowState, Quality
+from adon.units import Size, parse_size
 from adon.values import Name
 
 
@@ -107,11 +108,20 @@ class FlowBody(FlowRequest, defer_build=True):
     """Request of a flow; quantities have units, such as ``25 GB``."""
 
 
+def _read_size(value: object) -> object:
+    return parse_size(value) if isinstance(value, bool | str) else value
+
+
+WholeBytes = Annotated[int, Field(ge=0, le=10**18)]
+ReportedSize = Annotated[WholeBytes, BeforeValidator(_read_size, json_schema_input_type=Size | WholeBytes)]
+"""Size with a unit, or a number of bytes."""
+
+
 class TransferReport(Body):
     """Report of a transfer; ``finished`` and ``failed`` end the flow."""
 
     status: Literal["started", "progress", "finished", "failed"]
-    bytes: int = Field(ge=0, le=10**18, description="bytes that the receiver has")
+    bytes: ReportedSize = Field(description="bytes that the receiver has")
     detail: str = Field(default="", max_length=500)
 
 

@@ -56,7 +56,7 @@ class Route(Generic[A]):
     :ivar failures: statuses of failures in addition to those that its form entails.
     :ivar asks: whether a POST changes nothing.
     :ivar live: whether no two answers are the same, so that an answer has no entity tag.
-    :ivar secret: whether the answer is given once and must not be stored for a repeated request.
+    :ivar keyed: whether it accepts an Idempotency-Key.
     """
 
     tag: Tag
@@ -72,7 +72,7 @@ class Route(Generic[A]):
     media: str = JSON
     asks: bool = False
     live: bool = False
-    secret: bool = False
+    keyed: bool = False
     name: str = field(init=False, default="")
     subject: Subject | None = field(init=False, default=None)
 
@@ -134,13 +134,21 @@ class Tag(NamedTuple):
         """Return a route that carries out a command or answers a question."""
         return Route(self, POST, path, action, answer, None, body, **more)
 
-    def create(self, read: Route[A], action: Action, body: type[BaseModel], status: int = 201) -> Route[A]:
+    def create(
+        self,
+        read: Route[A],
+        action: Action,
+        body: type[BaseModel],
+        status: int = 201,
+        *,
+        keyed: bool = False,
+    ) -> Route[A]:
         """Return the route that creates an object, which ``read`` reads and answers in the same form.
 
         :param read: the route of one object; its path without the ids is the path of the new route.
         """
         path = read.path.partition("/{")[0]
-        return self.post(path, action, read.answer, body, status=status, created=read)
+        return self.post(path, action, read.answer, body, status=status, created=read, keyed=keyed)
 
     def patch(
         self, path: str, action: Action, answer: type[A], body: type[BaseModel], **more: Any

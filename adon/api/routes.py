@@ -79,7 +79,7 @@ CANCEL_BACKTEST = _TEMPLATES.delete(
 _FLOWS = Tag("flows", "Flows, their previews, outcomes, forecasts and advice")
 LIST_FLOWS = _FLOWS.get("/flows", Action.FLOW_READ, flows.FlowList, flows.FlowQuery)
 GET_FLOW = _FLOWS.get("/flows/{id}", Action.FLOW_READ, flows.FlowView)
-SUBMIT_FLOW = _FLOWS.create(GET_FLOW, Action.FLOW_SUBMIT, flows.FlowBody, status=202)
+SUBMIT_FLOW = _FLOWS.create(GET_FLOW, Action.FLOW_SUBMIT, flows.FlowBody, status=202, keyed=True)
 CANCEL_FLOW = _FLOWS.delete("/flows/{id}", Action.FLOW_CANCEL, flows.FlowView)
 REPORT_TRANSFER = _FLOWS.post(
     "/flows/{id}/reports",
@@ -132,7 +132,7 @@ LIST_WINDOWS = _MAINTENANCE.get(
     "/maintenance", Action.MAINTENANCE_READ, maintenance.WindowList, maintenance.WindowQuery
 )
 GET_WINDOW = _MAINTENANCE.get("/maintenance/{id}", Action.MAINTENANCE_READ, maintenance.WindowView)
-ADD_WINDOW = _MAINTENANCE.create(GET_WINDOW, Action.MAINTENANCE_ADD, maintenance.WindowBody)
+ADD_WINDOW = _MAINTENANCE.create(GET_WINDOW, Action.MAINTENANCE_ADD, maintenance.WindowBody, keyed=True)
 CANCEL_WINDOW = _MAINTENANCE.delete("/maintenance/{id}", Action.MAINTENANCE_CANCEL, maintenance.WindowView)
 WHAT_IF = _MAINTENANCE.get("/what-if", Action.WHAT_IF, maintenance.RehearsalList, maintenance.WhatIfQuery)
 
@@ -187,14 +187,14 @@ LIST_SITES = _SITES.get("/sites", Action.COMPUTE_READ, sites.ComputeSiteList, In
 GET_SITE = _SITES.get("/sites/{name}", Action.COMPUTE_READ, sites.ComputeSiteView)
 LIST_JOBS = _SITES.get("/jobs", Action.JOB_READ, sites.JobList, sites.JobQuery)
 GET_JOB = _SITES.get("/jobs/{id}", Action.JOB_READ, sites.JobView)
-SUBMIT_JOB = _SITES.create(GET_JOB, Action.JOB_SUBMIT, sites.JobBody, status=202)
+SUBMIT_JOB = _SITES.create(GET_JOB, Action.JOB_SUBMIT, sites.JobBody, status=202, keyed=True)
 CANCEL_JOB = _SITES.delete("/jobs/{id}", Action.JOB_CANCEL, sites.JobView, status=202)
 LIST_RESOURCES = _SITES.get("/resources", Action.COMPUTE_READ, sites.SiteResourcesList, InOrder)
 LIST_RESERVATIONS = _SITES.get(
     "/reservations", Action.RESERVATION_READ, queue.ReservationList, queue.ReservationQuery
 )
 GET_RESERVATION = _SITES.get("/reservations/{id}", Action.RESERVATION_READ, queue.ReservationView)
-ADD_RESERVATION = _SITES.create(GET_RESERVATION, Action.RESERVATION_ADD, queue.ReservationBody)
+ADD_RESERVATION = _SITES.create(GET_RESERVATION, Action.RESERVATION_ADD, queue.ReservationBody, keyed=True)
 RELEASE_RESERVATION = _SITES.delete("/reservations/{id}", Action.RESERVATION_RELEASE, queue.ReservationView)
 
 _STUDIES = Tag("studies", "Studies of instances: health rounds, snapshots, placements, evaluations")
@@ -221,7 +221,6 @@ ADD_TOKEN = _ACCESS.post(
     access.TokenBody,
     status=201,
     created=GET_TOKEN,
-    secret=True,
 )
 REVOKE_TOKEN = _ACCESS.delete("/tokens/{id}", Action.TOKEN_REVOKE, access.TokenView)
 LIST_SESSIONS = _ACCESS.get("/sessions", Action.SESSION_READ, access.SessionList, access.CredentialQuery)

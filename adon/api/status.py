@@ -83,7 +83,9 @@ class EventQuery(Query):
         default=LONGEST_STREAM_S, gt=0, le=LONGEST_STREAM_S, description="duration of the stream in seconds"
     )
     kinds: str | None = Field(
-        default=None, max_length=200, description=f"only these, separated by commas: {', '.join(EVENT_KINDS)}"
+        default=None,
+        max_length=200,
+        description=f"only these, separated by commas: {', '.join(EVENT_KINDS)}",
     )
 
     @field_validator("kinds")
@@ -91,5 +93,5 @@ class EventQuery(Query):
     def _known(cls, text: str | None) -> str | None:
         for kind in [] if text is None else text.split(","):
             if kind not in EVENT_KINDS:
-                raise ValueError(f"{kind[:40]!r} is not one of {', '.join(EVENT_KINDS)}")
+                raise ValueError(f"{kind[:40]!r} is unknown; expected some of {','.join(EVENT_KINDS)}")
         return text

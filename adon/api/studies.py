@@ -17,7 +17,7 @@ class StudyBody(Body):
 
     kind: Kind
     title: str = Field(default="", max_length=MOST_TITLE, description="by default the value in the document")
-    document: dict[str, Any] | None = None
+    document: dict[str, Any] | None = Field(default=None, examples=[{"version": 1}])
     packed: str | None = Field(
         default=None, description="in place of `document`: its JSON, compressed with gzip, in base64"
     )

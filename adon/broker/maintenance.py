@@ -73,9 +73,13 @@ class WindowRequest(Value):
     @model_validator(mode="after")
     def _check_order(self) -> Self:
         if self.ends <= self.begins:
-            raise ValueError("ends: is not after begins")
+            raise ValueError(
+                "ends: is not after begins; expected a later time, for example 2099-11-21T04:00:00Z"
+            )
         if self.ends - self.begins > LONGEST_S or self.lead > LONGEST_S:
-            raise ValueError("ends: a window, and its lead time, last a year at most")
+            raise ValueError(
+                "ends: a window with its lead time lasts at most one year; expected an earlier time"
+            )
         return self
 
 

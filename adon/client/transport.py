@@ -2,7 +2,7 @@
 
 Over HTTP, the token goes into the Authorization header and nowhere else: redirects are not followed, and
 neither ``.netrc`` nor a proxy from the environment is asked.  A program that holds the application itself
-calls it without a socket (``apps.rest.in_process_transport``); the client does not see the difference.
+calls it without a socket (``apps.rest.authentication``); the client does not see the difference.
 """
 
 from __future__ import annotations

@@ -85,11 +85,9 @@ class WebLimits(Section):
     :param inside: requests of the dashboard's pages for one user; one page sends about twenty.
     :param anonymous: requests to the API without an identity, from one address.
     :param sign_in: attempts to sign in, and tokens that are not valid, from one address.
-    :param addresses: requests of every kind from one address.
     :param streams: simultaneous listeners to events.
     :param streams_per_user: listeners to events of one user.
     :param connections: open connections.
-    :param connections_per_address: open connections of one address that is no proxy.
     """
 
     reads: Rate = _rate(100, "5 s")
@@ -97,16 +95,14 @@ class WebLimits(Section):
     inside: Rate = _rate(400, "5 s")
     anonymous: Rate = _rate(50, "5 s")
     sign_in: Rate = _rate(30, "60 s")
-    addresses: Rate = _rate(1000, "5 s")
     streams: int = Field(default=1000, ge=1, le=10_000)
     streams_per_user: int = Field(default=50, ge=1, le=10_000)
     connections: int = Field(default=2000, ge=10, le=60_000)
-    connections_per_address: int = Field(default=1000, ge=10, le=60_000)
 
     @property
     def rates(self) -> Mapping[str, Rate]:
         """Rates by their names."""
-        names = ("reads", "writes", "inside", "anonymous", "sign_in", "addresses")
+        names = ("reads", "writes", "inside", "anonymous", "sign_in")
         return {name: getattr(self, name) for name in names}
 
 

@@ -44,7 +44,9 @@ def study_of(kind: StudyKind, document: Json, title: str, who: str, now: float) 
     try:
         body = written(document)
     except ValueError:  # in a field that its package does not read
-        raise InvalidInput.of("document", "holds a number that is no JSON number") from None
+        raise InvalidInput.of(
+            "document", "holds a number that is no JSON number; expected for example 1.5"
+        ) from None
     digest = hashlib.sha256(kind.encode() + b"\n" + body).hexdigest()
     return Study(
         digest[:16],

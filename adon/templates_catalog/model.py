@@ -264,7 +264,9 @@ class Template(Value):
     qspec: QSpec = QSpec()
     rspec: RSpec = RSpec()
     weights: Frozen[MetricName, float]
-    tables: Frozen[MetricName, LookupTable] = FrozenMap()
+    tables: Frozen[MetricName, LookupTable] = Field(
+        default=FrozenMap(), examples=[{"rtt": {"points": [["20 ms", 1], ["100 ms", 0]]}}]
+    )
     priority: int = Field(default=500, ge=0, le=999)
     selection: SelectionPolicy = SelectionPolicy()
     cost: CostModel | None = None
@@ -279,7 +281,18 @@ class Template(Value):
     )
     notes: str = ""
     marking: Marking | None = None
-    triggers: Annotated[tuple[Trigger, ...], AfterValidator(check_triggers)] = ()
+    triggers: Annotated[tuple[Trigger, ...], AfterValidator(check_triggers)] = Field(
+        default=(),
+        examples=[
+            [
+                {
+                    "name": "low",
+                    "when": {"metric": "throughput", "below": "20 Mbps", "clear": "30 Mbps"},
+                    "do": {"action": "reexamine"},
+                }
+            ]
+        ],
+    )
     monitoring: Annotated[tuple[Monitor, ...], Field(max_length=16)] = ()
 
     @field_validator("weights")

@@ -210,7 +210,7 @@ class Commands:
         if payload.get("idempotency_key") is None:
             return _Asked(peer, kind)
         key, actor = _text(payload, "idempotency_key"), _text(payload, "requester")
-        return _Asked(peer, kind, actor, key, _digest(payload.get("request")))
+        return _Asked(peer, kind, actor, key, _digest([kind, payload.get("sent", payload.get("request"))]))
 
     def _answered_before(self, command: str, asked: _Asked) -> bool:
         """Answer a request that came before with what it was answered then."""

@@ -20,7 +20,7 @@ from apps.dashboard import frame, router
 from apps.dashboard.fresh import Drawings
 from apps.dashboard.page import Page
 from apps.dashboard.visit import CLOCK, CONNECT, Connect
-from apps.rest.origin import foreign
+from apps.rest.request_origin import is_foreign
 
 OPEN = ("/_dash-component-suites/", "/assets/", "/_favicon.ico")
 """What everybody may load: code and colours, no data."""
@@ -111,14 +111,14 @@ def _refuse_foreign() -> None:
     """A request that changes something comes from a page of ours.
 
     Its body is JSON, which no form can send, the session's cookie is SameSite, and the browser says where
-    the request comes from (:mod:`apps.rest.origin`).
+    the request comes from (:mod:`apps.rest.request_origin`).
 
     :raises Forbidden: if that is another site, or the body is what a form can send.
     """
     if request.method in ("GET", "HEAD"):
         return
     said = request.headers.get("Sec-Fetch-Site"), request.headers.get("Origin")
-    if foreign(*said, request.host):
+    if is_foreign(*said, request.host):
         raise Forbidden("this request came from another site")
     if not request.is_json:
         raise Forbidden("this request is not one of our pages'")

@@ -20,8 +20,8 @@ from adon import config
 from adon.errors import AdonError, InvalidInput, exit_status
 from apps.database_wait import wait_for
 from apps.rest.services import open_services
-from apps.rest.serving import WebServer
-from apps.rest.site import Site
+from apps.rest.web_app import Site
+from apps.rest.web_server import WebServer
 
 log = logging.getLogger("apps.rest")
 
@@ -127,10 +127,8 @@ def _serve(options: argparse.Namespace) -> int:
         server = WebServer(
             Site(services),
             services.stream,
-            rates=services.rates,
             proxies=[*map(str, where.web_proxies)],
-            most=where.web_limits.connections,
-            most_each=where.web_limits.connections_per_address,
+            most_connections=where.web_limits.connections,
             standing=lambda ids: services.access.tokens.list_actors(ids, services.clock()),
         )
         settle()

@@ -69,7 +69,8 @@ def check_place(path: str | None = None, compute: str | None = None) -> None:
     :raises Forbidden: with the reason.
     """
     actor = requester()
-    why = barred_place(Requester(actor.name, actor.roles, actor.groups), services().use_access, path, compute)
+    grants = services().configuration.policy.use_access
+    why = barred_place(Requester(actor.name, actor.roles, actor.groups), grants, path, compute)
     if why:
         raise Forbidden(why)
 

@@ -23,7 +23,7 @@ from adon.api.base import PREFIX, ListView, View
 from adon.api.route import GET, Route
 from adon.api.routes import ROUTES
 from adon.errors import AdonError
-from apps.rest import authentication, authorisation, idempotency, rate_limits, request_input
+from apps.rest import authentication, authorisation, rate_limits, request_input
 from apps.rest.authorisation import read_subject
 from apps.rest.openapi import responses
 from apps.rest.responses import check_if_match, done, json_answer
@@ -60,14 +60,13 @@ def bind_routes(app: OpenAPI, handlers: Mapping[str, Handler] = HANDLERS) -> Non
     api = APIBlueprint(authentication.BLUEPRINT, __name__, url_prefix=PREFIX)
     for step in (
         authentication.identify,
-        rate_limits.gate,  # a refusal counts like an answer
+        rate_limits.limit_request,  # a refusal counts like an answer
         authorisation.authorise_request,
         request_input.check_query,
         request_input.check_body,
-        idempotency.begin,
+        request_input.check_key,
     ):
         api.before_request(step)
-    api.after_request(idempotency.finish)
     for route in ROUTES.values():
         bind = getattr(api, route.method.lower())
         described = bind(

@@ -1,15 +1,16 @@
-"""What has just happened, for those who listen: the last events in a ring, numbered and ready to be sent.
+"""Events for listeners: the last ones in a ring, numbered, encoded, each with its audience.
 
-Events come from the links (alarms from the collector, announcements from the controller).  A listener that
-was away names the last event it saw and gets what it missed, as far as the ring goes back; a gap is told.
-Numbers begin anew with the process, so an event's name holds the process too.
+Events come from the links: alarms from the collector, announcements from the controller.  A listener that
+was away names the last event it saw and gets the later ones, as far as the ring goes back; a gap is
+reported.  Numbers start again with the process, so the id of an event contains the process.
 
-The ring is the only buffer there is: a listener is a place in it (:mod:`apps.rest.listeners`), so one that
-reads slowly costs no memory.
+The ring is the only buffer.  A listener is a position in it (:mod:`apps.rest.listeners`), so a slow one
+costs no memory.
 """
 
 from __future__ import annotations
 
+import json
 import secrets
 import threading
 from collections import Counter, OrderedDict, deque
@@ -17,18 +18,81 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from apps.rest.event_audience import Audience, tell
+from adon.access.identity import Actor
+from adon.access.policy import Action, OwnedObject, Policy
+from adon.api.alarms import AlarmView
+from measurement.anomaly.alarm import Alarm
+from measurement.model import Series, from_json
+
+
+@dataclass(frozen=True, slots=True)
+class Audience:
+    """Receivers of an event: the readers of a series, or who may do an action on an owner's object.
+
+    :param only: the only user who may receive it, whatever the roles.
+    """
+
+    series: Series | None = None
+    action: Action = Action.FLOW_READ
+    owner: str | None = None
+    only: str | None = None
+
+    def admits(self, actor: Actor | None, policy: Policy) -> bool:
+        """Return whether this actor may receive the event."""
+        if self.only is not None:
+            return actor is not None and actor.name == self.only
+        if self.series is not None:
+            return policy.decide(actor, Action.MEASUREMENT_READ, self.series).allowed
+        return policy.decide(actor, self.action, OwnedObject(self.owner)).allowed
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """Content of an event.
+
+    :param text: JSON on one line.
+    """
+
+    kind: str
+    text: str
+    audience: Audience
+
+
+def read_message(kind: str, payload: Mapping[str, Any], owner_of: Callable[[str], str | None]) -> Message:
+    """Return the content and audience of a message from another process.
+
+    :param owner_of: returns the requester of a flow (``f-17``); None for an unknown flow.
+    :raises ValueError, KeyError: for another message.
+    """
+    match kind:
+        case "alarm":
+            alarm = from_json(Alarm, payload)
+            return Message(kind, json.dumps(AlarmView.of(alarm).body()), Audience(series=alarm.series))
+        case "notice":
+            alarms = [AlarmView.of(from_json(Alarm, alarm)).body() for alarm in payload["alarms"]]
+            body = {"subscription": payload["subscription"], "alarms": alarms}
+            return Message(kind, json.dumps(body), Audience(only=str(payload["owner"])))
+        case "path":
+            series = from_json(Series, payload)
+            return Message(kind, json.dumps(dict(payload)), Audience(series=series))
+        case "announce" | "flow" | "decision":
+            flow = payload.get("flow")
+            owner = owner_of(flow) if isinstance(flow, str) else None
+            action = Action.DECISION_READ if kind == "decision" else Action.FLOW_READ
+            return Message(kind, json.dumps(dict(payload)), Audience(action=action, owner=owner))
+    raise ValueError(f"{kind!r} is no kind of event")
+
 
 KEPT = 1000
 OWNERS_KNOWN = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Happened:
+class Event:
     """One event.
 
-    :param number: counts from 1 since this process started.
-    :param frame: what is sent (server-sent events, WHATWG HTML 9.2.6).
+    :param number: counted from 1 since the start of this process.
+    :param frame: encoded event (server-sent events, WHATWG HTML 9.2.6).
     """
 
     number: int
@@ -37,23 +101,23 @@ class Happened:
     audience: Audience
 
 
-def _nobody(_flow: str) -> str | None:
+def _unknown_owner(_flow: str) -> str | None:
     return None
 
 
 class Stream:
-    """See the module; any thread may use it.
+    """Ring of events and count of listeners, for any thread.
 
-    :param owner_of: the requester of a flow (``f-17``), None for one that is not known.
-    :param most: listeners there may be at once.
-    :param most_each: listeners one name may have at once.
+    :param owner_of: returns the requester of a flow (``f-17``), None for an unknown flow.
+    :param most: listeners at once.
+    :param most_each: listeners of one name at once.
     """
 
     def __init__(
-        self, owner_of: Callable[[str], str | None] = _nobody, most: int = 1000, most_each: int = 50
+        self, owner_of: Callable[[str], str | None] = _unknown_owner, most: int = 1000, most_each: int = 50
     ) -> None:
         self._process = secrets.token_hex(4)
-        self._ring: deque[Happened] = deque(maxlen=KEPT)
+        self._ring: deque[Event] = deque(maxlen=KEPT)
         self._last = 0
         self._closed = False
         self._lock = threading.Lock()
@@ -63,23 +127,23 @@ class Stream:
         self._waking: Callable[[], None] = lambda: None
 
     def adder(self, kind: str) -> Callable[[Mapping[str, Any]], None]:
-        """What a link calls with each message of this kind."""
+        """Return the handler of a link's messages of this kind."""
         return lambda payload: self.add(kind, payload)
 
     def add(self, kind: str, payload: Mapping[str, Any]) -> None:
-        """Something has happened.
+        """Add an event.
 
-        :raises ValueError, KeyError: for a message that is none of ours.
+        :raises ValueError, KeyError: for an unknown message.
         """
-        told = tell(kind, payload, self._owner)
+        message = read_message(kind, payload, self._owner)
         with self._lock:
             self._last += 1
-            frame = f"id: {self._process}-{self._last}\nevent: {kind}\ndata: {told.text}\n\n".encode()
-            self._ring.append(Happened(self._last, kind, frame, told.audience))
+            frame = f"id: {self._process}-{self._last}\nevent: {kind}\ndata: {message.text}\n\n".encode()
+            self._ring.append(Event(self._last, kind, frame, message.audience))
         self._waking()
 
     def changed(self, payload: Mapping[str, Any]) -> None:
-        """What the controller tells of flows that changed and of decisions, those of one event together."""
+        """Add the changed flows and the decisions of one event of the controller."""
         common = {"at": payload["at"], "cause": payload["cause"]}
         for flow in payload["flows"]:
             self._know(flow["flow"], flow["requester"])
@@ -96,52 +160,52 @@ class Stream:
         return known
 
     def _know(self, flow: str, owner: str) -> None:
-        self._owners[flow] = owner  # it never changes
+        self._owners[flow] = owner
         while len(self._owners) > OWNERS_KNOWN:
             self._owners.popitem(last=False)
 
     @property
     def last(self) -> int:
-        """The number of the newest event."""
+        """Number of the newest event."""
         with self._lock:
             return self._last
 
     def name(self, number: int) -> str:
-        """The name of an event of this process, as :meth:`seen` takes it."""
+        """Return the id of an event of this process, for :meth:`seen`."""
         return f"{self._process}-{number}"
 
     def seen(self, name: str) -> int:
-        """The number of the last event that a listener saw; 0 if that was of a process before this one.
+        """Return the number of the last event that a listener received; 0 for one of an earlier process.
 
-        :raises ValueError: for what is no name of an event.
+        :raises ValueError: for text that is no id of an event.
         """
         process, dash, number = name.partition("-")
         if not (dash and number.isdecimal() and number.isascii() and len(number) <= 15):
-            raise ValueError(f"{name[:40]!r} is no name of an event")
+            raise ValueError(f"{name[:40]!r} is no id of an event; expected for example 1a2b3c4d-17")
         return min(int(number), self.last) if process == self._process else 0
 
-    def after(self, number: int) -> list[Happened]:
-        """The events after this one, as far as they are kept."""
+    def after(self, number: int) -> list[Event]:
+        """Return the stored events after a number."""
         with self._lock:
             missed = self._last - number
             return [] if missed <= 0 else list(self._ring)[-missed:]
 
     def wake(self, waking: Callable[[], None]) -> None:
-        """Have this called after each event and at the end, by whichever thread; it must be quick."""
+        """Set the function that any thread calls after each event and at the end; it must not block."""
         self._waking = waking
 
     @property
     def closed(self) -> bool:
-        """Whether nothing more will come."""
+        """Whether the stream has ended."""
         return self._closed
 
     def close(self) -> None:
-        """Send every listener home."""
+        """End the stream for every listener."""
         self._closed = True
         self._waking()
 
     def enter(self, who: str) -> bool:
-        """Take a listener's place; False if all are taken, or all that one name may have."""
+        """Count a listener; False if there are too many in all, or of one name."""
         with self._lock:
             if self._listeners.total() >= self._most or self._listeners[who] >= self._most_each:
                 return False
@@ -149,7 +213,7 @@ class Stream:
             return True
 
     def leave(self, who: str) -> None:
-        """Give the place back."""
+        """Count a listener less."""
         with self._lock:
             self._listeners[who] -= 1
             if self._listeners[who] <= 0:
@@ -157,6 +221,6 @@ class Stream:
 
     @property
     def listening(self) -> int:
-        """How many listen."""
+        """Number of listeners."""
         with self._lock:
             return self._listeners.total()

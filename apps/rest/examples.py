@@ -32,7 +32,7 @@ EXAMPLES: Mapping[str, Any] = {
     "add_token": {"label": "nightly transfers", "scope": ["submit"]},
     "submit_flow": TRANSFER,
     "preview_flow": TRANSFER,
-    "report_transfer": {"status": "progress", "bytes": 12_000_000_000},
+    "report_transfer": {"status": "progress", "bytes": "12 GB"},
     "run_now": {"path": "al2s", "source": "mu", "destination": "osu", "test": "rtt"},
     "subscribe": {"channel": "mail", "target": "ann@example.edu", "filter": {"path": "al2s"}},
     "add_study": {

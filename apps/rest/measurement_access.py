@@ -1,7 +1,7 @@
-"""What of the archive an actor may see: alarms, and the runs of the plan.
+"""Alarms, planned runs and overlaps of the archive, as far as an actor may see them.
 
-An alarm is as readable as its series.  A planned run has no series of its own: it is shown to whoever may
-read, or start, one of the metrics that its test yields.
+An alarm is visible to the readers of its series.  A planned run has no series of its own: it is visible to an
+actor who may read or start one of the metrics of its test.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from measurement.model import Series, from_json
 from measurement.scheduling import Execution
 
 MOST_READ = 100_000
-"""Documents that are looked through for those that somebody may see."""
+"""Documents that are read at most for the visible ones among them."""
 
 T = TypeVar("T")
 
@@ -30,73 +30,58 @@ def alarms(
     parts: Services,
     actor: Actor | None,
     *,
-    since: float | None = None,
-    until: float | None = None,
-    open_only: bool = False,
     path: str | None = None,
     metric: str | None = None,
     limit: int = 1000,
+    **period: Any,
 ) -> list[Alarm]:
-    """Alarms about what an actor may read, the newest first.
+    """Return the visible alarms, the newest first.
 
-    :param since: raised then or later; ``until``: before then.
+    :param period: ``since``, ``until`` and ``open_only`` as in :meth:`Measurements.documents`.
     :raises Unavailable: if the archive cannot be read.
     """
+    may_read = cache(lambda series: parts.policy.decide(actor, Action.MEASUREMENT_READ, series).allowed)
 
-    def chosen(documents: Iterable[dict[str, Any]]) -> list[Alarm]:
-        found = (from_json(Alarm, document) for document in documents)
-        wanted = (
-            (alarm.series, alarm)
-            for alarm in found
-            if path in (None, alarm.series.path) and metric in (None, alarm.series.metric)
-        )
-        return parts.policy.readable(actor, wanted)
+    def read(document: dict[str, Any]) -> Alarm | None:
+        alarm = from_json(Alarm, document)
+        wanted = path in (None, alarm.series.path) and metric in (None, alarm.series.metric)
+        return alarm if wanted and may_read(alarm.series) else None
 
-    return _documents(parts, "alarm", chosen, since, until, limit, open_only=open_only)
+    return _read_visible(parts, "alarm", read, limit, **period)
 
 
-def executions(
-    parts: Services,
-    actor: Actor | None,
-    *,
-    since: float | None = None,
-    until: float | None = None,
-    limit: int = 1000,
-) -> list[Execution]:
-    """Runs that an actor may see, the newest first.
+def executions(parts: Services, actor: Actor | None, *, limit: int = 1000, **period: Any) -> list[Execution]:
+    """Return the visible runs, the newest first.
 
-    :param since: planned then or later; ``until``: before then.
+    :param period: ``since`` and ``until`` of the planned start.
     :raises Unavailable: if the archive cannot be read.
     """
     visible = tasks_seen_by(parts, actor)
 
-    def chosen(documents: Iterable[dict[str, Any]]) -> list[Execution]:
-        found = (from_json(Execution, document) for document in documents)
-        return [execution for execution in found if visible(execution.task)]
+    def read(document: dict[str, Any]) -> Execution | None:
+        execution = from_json(Execution, document)
+        return execution if visible(execution.task) else None
 
-    return _documents(parts, "execution", chosen, since, until, limit)
+    return _read_visible(parts, "execution", read, limit, **period)
 
 
 def overlaps(parts: Services, actor: Actor | None, since: float) -> list[tuple[Execution, Execution]]:
-    """Pairs of conflicting runs that ran at the same time, as far as an actor may see both.
+    """Return the visible pairs of conflicting runs that ran at the same time.
 
-    :param since: noticed then or later.
+    :param since: detected at this time or later.
     :raises Unavailable: if the archive cannot be read.
     """
     visible = tasks_seen_by(parts, actor)
 
-    def chosen(documents: Iterable[dict[str, Any]]) -> list[tuple[Execution, Execution]]:
-        found = [
-            (from_json(Execution, document["first"]), from_json(Execution, document["second"]))
-            for document in documents
-        ]
-        return [pair for pair in found if all(visible(run.task) for run in pair)]
+    def read(document: dict[str, Any]) -> tuple[Execution, Execution] | None:
+        first, second = (from_json(Execution, document[name]) for name in ("first", "second"))
+        return (first, second) if visible(first.task) and visible(second.task) else None
 
-    return _documents(parts, "overlap", chosen, since, None, MOST_READ)
+    return _read_visible(parts, "overlap", read, MOST_READ, since=since)
 
 
 def tasks_seen_by(parts: Services, actor: Actor | None) -> Callable[[str], bool]:
-    """Whether an actor may see a task, by the task's name; each is judged once."""
+    """Return a function that tells whether the actor may see the task of a name."""
     actions = (Action.MEASUREMENT_READ, Action.MEASUREMENT_START)
 
     @cache
@@ -119,14 +104,14 @@ def could_read(
     destination: str | None,
     metric: str | None,
 ) -> bool:
-    """Whether there can be a series of this kind that an actor may read; None stands for any.
+    """Return whether the actor may read any possible series with these parts; None stands for any.
 
-    Grants only compare names, so it is enough to try those that they name, and one that none names.
+    Grants compare names only, so the names in the grants and one further name represent all.
     """
     grants = [grant for grant in parts.policy.grants if grant.may == "read"]
-    sources = _tried(source, (grant.from_ for grant in grants))
-    destinations = _tried(destination, (grant.to for grant in grants))
-    metrics = _tried(metric, (grant.metrics for grant in grants))
+    sources = _representatives(source, (grant.from_ for grant in grants))
+    destinations = _representatives(destination, (grant.to for grant in grants))
+    metrics = _representatives(metric, (grant.metrics for grant in grants))
     return any(
         parts.policy.decide(
             actor, Action.MEASUREMENT_READ, Series(path or "", *ends, name.replace(".*", ".x"))
@@ -136,15 +121,14 @@ def could_read(
     )
 
 
-def _tried(given: str | None, named: Iterable[tuple[str, ...] | None]) -> set[str]:
+def _representatives(given: str | None, named: Iterable[tuple[str, ...] | None]) -> set[str]:
     return {given} if given is not None else {"", *(name for names in named for name in names or ())}
 
 
 def series_of(task: str) -> tuple[Series, ...]:
-    """The series that a task's test yields, from the task's name (:func:`adon.measurement_plan.task_id`).
+    """Return the series of a task's test, from its name (:func:`adon.measurement_plan.task_id`).
 
-    The name may be of a configuration that is no longer in force.  One that we cannot read stands for a
-    series that no grant names.
+    The name may be from an earlier configuration.  A name of another form gives a series that no grant names.
     """
     read = read_task(task)
     metrics = () if read is None else METRICS.get(read.kind, ())
@@ -153,21 +137,21 @@ def series_of(task: str) -> tuple[Series, ...]:
     return tuple(Series(*read.key, metric.value) for metric in metrics)
 
 
-def _documents(
+def _read_visible(
     parts: Services,
     kind: str,
-    chosen: Callable[[Iterable[dict[str, Any]]], list[T]],
-    since: float | None,
-    until: float | None,
+    read: Callable[[dict[str, Any]], T | None],
     limit: int,
+    since: float | None = None,
+    until: float | None = None,
     *,
     open_only: bool = False,
 ) -> list[T]:
-    """At most ``limit`` of those that are chosen: what is left out is not counted."""
+    """Return at most ``limit`` documents for which ``read`` returns a value."""
     batch = limit
     while True:
         documents = parts.measurements.documents(kind, since, until, batch, open_only=open_only)
-        found = chosen(documents)
+        found = [one for one in map(read, documents) if one is not None]
         if len(found) >= limit or len(documents) < batch or batch >= MOST_READ:
             return found[:limit]
         batch = min(batch * 8, MOST_READ)

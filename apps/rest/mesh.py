@@ -1,125 +1,140 @@
-"""The mesh: for each pair of sites what was measured last, how old it is, and whether that is good.  Pure.
+"""Mesh: the latest value of a metric between each pair of sites, with its age and verdict.  Pure.
 
-A value is held against ``policy.thresholds``; for a metric without an entry there, against what the
-catalog's templates ask for: good keeps every bound, a warning keeps some, critical keeps none.  A value
-that is three times as old as its test's period is *stale*; what was never measured is *no_data*, which is
-no verdict on the network.  Of several paths between two sites the best one counts: it can be taken.
+A value is compared with ``policy.thresholds``, or with the bounds of the catalog's templates: good keeps
+every bound, a warning keeps some, critical keeps none.  A value is *stale* at three times the period of its
+test, and *no_data* was never measured.  The best of several paths between two sites counts, because a flow
+can take it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
 
-from adon.api.measurements import Verdict
+from adon.api.base import UNITS
+from adon.api.measurements import LimitsView, MeshCell, MeshValue, MeshView, Verdict
 from adon.config import Configuration
-from adon.config.policy import Threshold
 from adon.templates_catalog.model import Template
 from measurement.model import Measurement, Metric, PathKey
 
 MISSED = 3.0
-"""So many periods without a value, and the last one is stale."""
+"""Number of periods without a value, after which the last one is stale."""
 UNPLANNED = 3600.0
-"""Seconds for which a value is fresh that no test of ours yields."""
+"""Seconds for which a value of no planned test is fresh."""
+_ORDER = list(Verdict)
 
 
-_ORDER = {verdict: rank for rank, verdict in enumerate(Verdict)}
+def build_mesh(
+    metric: Metric,
+    configuration: Configuration,
+    templates: Iterable[Template],
+    keys: Iterable[PathKey],
+    known: Mapping[PathKey, Measurement],
+    now: float,
+) -> MeshView:
+    """Return the mesh of a metric.
 
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What values of one metric are held against.
-
-    :param configured: ``policy.thresholds``, which goes first.
-    :param bounds: the templates' hard bounds, by the template's reference.
+    :param keys: the directed paths that it shows.
+    :param known: the latest value of each directed path.
     """
+    sites = list(configuration.sites)
+    limits = find_limits(metric, configuration, templates)
+    pairs: dict[tuple[str, str], list[MeshValue]] = {}
+    for key in sorted(keys, key=lambda one: (sites.index(one.source), sites.index(one.destination))):
+        fresh_s = find_fresh_time(key, metric, configuration)
+        value = judge_path(key.path, metric, known.get(key), limits, fresh_s, now)
+        pairs.setdefault((key.source, key.destination), []).append(value)
+    cells = [
+        MeshCell(
+            source=source,
+            destination=destination,
+            verdict=min((one.verdict for one in values), key=_ORDER.index),
+            paths=values,
+        )
+        for (source, destination), values in pairs.items()
+    ]
+    return MeshView(
+        at=now,
+        metric=metric,
+        unit=UNITS[metric],
+        higher_is_better=metric.higher_is_better,
+        limits=limits,
+        sites=sites,
+        items=cells,
+    )
 
-    configured: Threshold[float] | None
-    bounds: Mapping[str, float]
 
-    @classmethod
-    def of(cls, metric: Metric, configuration: Configuration, templates: Iterable[Template]) -> Limits:
-        """What the configuration, else the catalog, says of a metric."""
-        bounds = {one.reference: one.qspec.bound(metric) for one in templates}
-        known = {name: bound for name, bound in bounds.items() if bound is not None}
-        return cls(configuration.policy.thresholds.of(metric), known)
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """One directed path between two sites, with its latest value if there is one."""
-
-    key: PathKey
-    verdict: Verdict
-    why: str
-    measured: Measurement | None = None
-    fresh_for: float = UNPLANNED
+def find_limits(metric: Metric, configuration: Configuration, templates: Iterable[Template]) -> LimitsView:
+    """Return the limits of a metric by the configuration and the templates."""
+    threshold = configuration.policy.thresholds.of(metric)
+    bounds = {one.reference: one.qspec.bound(metric) for one in templates}
+    return LimitsView(
+        warning=None if threshold is None else threshold.warning,
+        critical=None if threshold is None else threshold.critical,
+        templates={name: bound for name, bound in bounds.items() if bound is not None},
+    )
 
 
-def cell(
-    key: PathKey, metric: Metric, measured: Measurement | None, limits: Limits, fresh_for: float, now: float
-) -> Cell:
-    """The verdict on the latest value of a directed path."""
+def judge_path(
+    path: str, metric: Metric, measured: Measurement | None, limits: LimitsView, fresh_s: float, now: float
+) -> MeshValue:
+    """Return the latest value of a directed path with its verdict."""
     if measured is None:
-        return Cell(key, Verdict.NO_DATA, "never measured", None, fresh_for)
-    if measured.age(now) > fresh_for:
-        return Cell(key, Verdict.STALE, "no value came when one was due", measured, fresh_for)
-    verdict, why = judged(metric, measured.value, limits)
-    return Cell(key, verdict, why, measured, fresh_for)
+        verdict, why = Verdict.NO_DATA, "never measured"
+    elif measured.age(now) > fresh_s:
+        verdict, why = Verdict.STALE, "no value came when one was due"
+    else:
+        verdict, why = judge_value(metric, measured.value, limits)
+    return MeshValue(
+        path=path,
+        verdict=verdict,
+        why=why,
+        value=None if measured is None else measured.value,
+        observed_at=None if measured is None else measured.observed_at,
+        age_seconds=None if measured is None else measured.age(now),
+        fresh_seconds=fresh_s,
+    )
 
 
-def judged(metric: Metric, value: float, limits: Limits) -> tuple[Verdict, str]:
-    """Whether a value is good, and by what."""
+def judge_value(metric: Metric, value: float, limits: LimitsView) -> tuple[Verdict, str]:
+    """Return the verdict on a value, and the reason."""
     sign = -1.0 if metric.higher_is_better else 1.0
-    if limits.configured is not None:
-        if sign * value > sign * limits.configured.critical:
+    if limits.critical is not None and limits.warning is not None:
+        if sign * value > sign * limits.critical:
             return Verdict.CRITICAL, "past the critical threshold"
-        if sign * value > sign * limits.configured.warning:
+        if sign * value > sign * limits.warning:
             return Verdict.WARNING, "past the warning threshold"
         return Verdict.GOOD, "within the thresholds"
-    if not limits.bounds:
+    if not limits.templates:
         return Verdict.UNJUDGED, "no threshold is configured, and no template bounds it"
-    missed = sorted(name for name, bound in limits.bounds.items() if sign * value > sign * bound)
+    missed = sorted(name for name, bound in limits.templates.items() if sign * value > sign * bound)
     if not missed:
         return Verdict.GOOD, "keeps the bound of every template"
     named = ", ".join(missed[:3]) + (", ..." if len(missed) > 3 else "")
-    if len(missed) == len(limits.bounds):
+    if len(missed) == len(limits.templates):
         return Verdict.CRITICAL, f"misses the bound of every template: {named}"
     return Verdict.WARNING, f"misses the bound of {named}"
 
 
-def best(verdicts: Iterable[Verdict]) -> Verdict:
-    """The best of some verdicts; *no_data* without any."""
-    return min(verdicts, key=_ORDER.__getitem__, default=Verdict.NO_DATA)
+def find_fresh_time(key: PathKey, metric: Metric, configuration: Configuration) -> float:
+    """Return the seconds after which a value of a directed path is stale, by the configured tests."""
+    return MISSED * min(_periods(key, metric, configuration), default=UNPLANNED / MISSED)
 
 
-def fresh_for(key: PathKey, metric: Metric, configuration: Configuration) -> float:
-    """Seconds after which a value of a directed path is stale, by the tests that are configured."""
-    periods = list(_periods(key, metric, configuration))
-    return MISSED * min(periods) if periods else UNPLANNED
-
-
-def _periods(key: PathKey, metric: Metric, configuration: Configuration) -> Iterable[float]:
+def _periods(key: PathKey, metric: Metric, configuration: Configuration) -> Iterator[float]:
     for test in configuration.measurements.tests:
-        if test.key == key:
-            match metric:
-                case Metric.THROUGHPUT:
-                    period = test.throughput_period
-                case Metric.RTT:
-                    period = test.rtt_period
-                case _:
-                    period = test.latency_period
-            if period is not None:
-                yield period
+        periods = {Metric.THROUGHPUT: test.throughput_period, Metric.RTT: test.rtt_period}
+        period = periods.get(metric, test.latency_period)
+        if test.key == key and period is not None:
+            yield period
     for running in configuration.measurements.background:
         if running.key == key and metric not in (Metric.THROUGHPUT, Metric.RTT):
             yield running.period
 
 
-def directions(
+def list_directions(
     configuration: Configuration, circuits: Iterable[tuple[str, str, str]], known: Iterable[PathKey]
 ) -> list[PathKey]:
-    """Every directed path: configured, computed (name and two ends), or with values from before; in order."""
+    """Return every directed path: configured, computed (name and two ends), or with stored values."""
     ends = [(name, *path.ends) for name, path in configuration.paths.items()]
     keys = [
         PathKey(name, *pair)
@@ -129,11 +144,3 @@ def directions(
     sites = set(configuration.sites)
     keys += sorted(key for key in known if key.source in sites and key.destination in sites)
     return list(dict.fromkeys(keys))
-
-
-def by_pair(cells: Sequence[Cell]) -> dict[tuple[str, str], list[Cell]]:
-    """The directed paths of each pair of sites, source first."""
-    found: dict[tuple[str, str], list[Cell]] = {}
-    for one in cells:
-        found.setdefault((one.key.source, one.key.destination), []).append(one)
-    return found

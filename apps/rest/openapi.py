@@ -16,7 +16,7 @@ from adon.api.route import DELETE, GET, POST, Route
 from adon.api.routes import ROUTES
 from adon.units import EXAMPLES as QUANTITIES
 from adon.units import HELD_IN
-from apps.rest import idempotency
+from apps.rest import request_input
 from apps.rest.examples import EXAMPLES
 
 Json = dict[str, Any]
@@ -56,7 +56,6 @@ ANSWER_HEADERS: Mapping[str, Json] = {
     "WWW-Authenticate": text("Bearer"),
     "Location": text("address of the created object"),
     "Link": text('the following page, rel="next"; missing on the last page'),
-    idempotency.REPLAYED: text("true: the stored answer of an earlier request with this key", enum=["true"]),
 }
 IF_NONE_MATCH = {
     "name": "If-None-Match",
@@ -77,7 +76,7 @@ IDEMPOTENCY_KEY = {
     **text(
         "requests with the same key and body are carried out once within a day",
         minLength=1,
-        maxLength=idempotency.MAX_KEY,
+        maxLength=request_input.MAX_KEY,
         pattern="^[!-~]([ -~]*[!-~])?$",
     ),
 }
@@ -105,7 +104,7 @@ def _failures(route: Route[Any]) -> set[int]:
     if route.method == POST or route.body is not None:
         found |= {400, 413, 415}
     if route.method == POST:
-        found.add(409)  # the same Idempotency-Key is being carried out
+        found.add(409)
     elif not route.live:
         found.add(412)
     if route.conditional:
@@ -172,7 +171,7 @@ def _request_headers(route: Route[Any]) -> list[Json]:
         case "GET":
             return [] if route.live else [IF_NONE_MATCH, IF_MATCH]
         case "POST":
-            return [IDEMPOTENCY_KEY]
+            return [IDEMPOTENCY_KEY] if route.keyed else []
         case _:
             return [IF_MATCH]
 
@@ -183,7 +182,6 @@ def _answer_headers(route: Route[Any], status: int) -> Json:
         "ETag": (success and not route.live) or status == 304,
         "Link": success and route.next_parameter is not None,
         "Location": status in (201, 202),
-        idempotency.REPLAYED: success and route.method == POST,
         "WWW-Authenticate": status == 401,
         "Retry-After": status in (429, 503),
     }

@@ -20,7 +20,7 @@ from adon.errors import InvalidInput
 MOST_SHOWN = 100_000
 """Items of one moment that pages can go through."""
 
-GONE = "is not in this list any more; begin with the first page"
+GONE = "is not in this list any more; expected `next` of the page before, or no value for the first page"
 """What is told of a page that is to begin after what is not there."""
 
 Item = TypeVar("Item")
@@ -68,7 +68,9 @@ def numbered(items: Sequence[Item], query: InOrder) -> tuple[list[Item], str | N
     first = 0
     if query.after is not None:
         if not query.after.isascii() or not query.after.isdecimal() or len(query.after) > 9:
-            raise InvalidInput.of("after", "is not of this list")
+            raise InvalidInput.of(
+                "after", "is no position in this list; expected `next` of the page before, for example 50"
+            )
         first = int(query.after)
     shown = list(items[first : first + query.limit])
     following = first + len(shown)
@@ -133,4 +135,4 @@ def read_cursor(text: str | None, kind: type[Item], field: str = "before") -> tu
 
 
 def _foreign(field: str) -> InvalidInput:
-    return InvalidInput.of(field, "is not of this list; give back `next` as it was")
+    return InvalidInput.of(field, "is not of this list; expected `next` of the page before, unchanged")

@@ -92,9 +92,9 @@ def _lease(parts: Services) -> dict[str, Any]:
     held = parts.store.lease(CONTROLLER)
     if held is None:
         return {}
-    role = "active" if not parts.leased or held.seconds > 0 else "none"
+    role = "active" if not parts.has_standby or held.seconds > 0 else "none"
     figures: dict[str, Any] = {"name": held.holder, "generation": held.generation, "role": role}
-    return figures | ({"lease_seconds": max(0.0, held.seconds)} if parts.leased else {})
+    return figures | ({"lease_seconds": max(0.0, held.seconds)} if parts.has_standby else {})
 
 
 def _read_switches(parts: Services) -> PartStatus | None:

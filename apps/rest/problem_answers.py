@@ -11,12 +11,13 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from flask import Flask, Response, current_app, request
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 from werkzeug.exceptions import HTTPException
 
 from adon import problems, yamlfile
 from adon.errors import AdonError, InvalidInput, NotAuthenticated, Unavailable
 from apps.rest import request_audit
+from apps.rest.authentication import current_route
 
 log = logging.getLogger(__name__)
 
@@ -40,8 +41,17 @@ def show_browsers(app: Flask, page: Callable[[Mapping[str, Any]], Response]) -> 
 
 def refuse_invalid(error: ValidationError) -> Response:
     """The answer to a path, query or body that a model refuses, with every problem it found."""
-    found = yamlfile.list_model_problems(error, _sent())
+    found = yamlfile.list_model_problems(error, _sent(), model=_model(error.title))
     return answer_ours(InvalidInput(found))
+
+
+def _model(name: str) -> type[BaseModel] | None:
+    """Return the model of this request's path, query or body that has this name."""
+    route = current_route()
+    if route is None:
+        return None
+    models = (route.body, route.query, None if route.subject is None else route.subject.ids)
+    return next((model for model in models if model is not None and model.__name__ == name), None)
 
 
 def answer_ours(error: AdonError) -> Response:

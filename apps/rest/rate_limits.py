@@ -7,23 +7,24 @@ from collections.abc import Mapping
 from flask import Flask, Response, g, request
 
 from adon.errors import TooManyRequests
-from apps.rest.in_process_transport import inside_actor
+from apps.rest.authentication import inside_actor
 from apps.rest.problem_answers import answer_ours
-from apps.rest.rate_windows import Kind, Rates, Standing, network_of
+from apps.rest.rate_windows import Kind, Rates, Standing
+from apps.rest.request_origin import network_of
 from apps.rest.services import services
 
 SAFE = ("GET", "HEAD", "OPTIONS")
 
 
 def install(app: Flask) -> None:
-    """Tell each answer's standing in its headers, and let failed credentials be tried only so often."""
-    app.after_request(_told)
+    """Write the state of the limit into each answer, and limit failed credentials."""
+    app.after_request(_write_state)
 
 
-def gate() -> None:
-    """Before each request to the API, once it is known who asks.
+def limit_request() -> None:
+    """Limit a request to the API whose actor is known.
 
-    :raises TooManyRequests: if they have asked too often.
+    :raises TooManyRequests: above the limit.
     """
     rates = _rates()
     if rates is None:
@@ -39,19 +40,19 @@ def gate() -> None:
 
 
 def limit_anonymous() -> None:
-    """Count a request without an identity, to the API or to the dashboard, by the address that it comes from.
+    """Limit requests without an identity by their address.
 
-    :raises TooManyRequests: if there were too many.
+    :raises TooManyRequests: above the limit.
     """
     rates = _rates()
     if rates is not None:
         _take(rates, "anonymous", network_of(request.remote_addr or ""))
 
 
-def attempt() -> None:
-    """Count an attempt to sign in, by the address that it comes from.
+def limit_attempts() -> None:
+    """Limit attempts to sign in by their address.
 
-    :raises TooManyRequests: if there were too many.
+    :raises TooManyRequests: above the limit.
     """
     rates = _rates()
     if rates is not None:
@@ -65,12 +66,11 @@ def _take(rates: Rates, kind: Kind, who: str) -> None:
 
 
 _WORDS: Mapping[Kind, str] = {
-    "reads": "you ask too often",
-    "writes": "you change too much at once",
-    "inside": "these pages ask too often",
+    "reads": "too many requests of this user",
+    "writes": "too many changes by this user",
+    "inside": "too many requests of this user's pages",
     "anonymous": "too many requests without an identity from this address",
     "sign_in": "too many attempts to sign in from this address",
-    "addresses": "too many requests from this address",
 }
 
 
@@ -78,11 +78,11 @@ def _rates() -> Rates | None:
     return services().rates
 
 
-def _told(response: Response) -> Response:
+def _write_state(response: Response) -> Response:
     if response.status_code == 401 and "Authorization" in request.headers:
         # A valid token is never refused for others' guesses, from whatever address they all come.
         try:
-            attempt()
+            limit_attempts()
         except TooManyRequests as error:
             response = answer_ours(error)
     standing: Standing | None = g.get("standing")

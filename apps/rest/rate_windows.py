@@ -1,13 +1,11 @@
-"""How often one user, or one address, may ask: a moving window per kind of request, in memory.
+"""Moving windows of requests per kind and per user or address, in memory.
 
-Who exceeds it is answered with 429, ``Retry-After``, and ``RateLimit`` headers
-(draft-ietf-httpapi-ratelimit-headers), which every limited answer carries (:mod:`apps.rest.rate_limits`).
-A token bucket would allow the same on average; a window is what people can check by counting.
+A request above a limit gets 429 with ``Retry-After``.  Each limited answer has ``RateLimit`` headers
+(draft-ietf-httpapi-ratelimit-headers; :mod:`apps.rest.rate_limits`).  A user can check a window by counting.
 """
 
 from __future__ import annotations
 
-import ipaddress
 import math
 import threading
 import time
@@ -23,16 +21,16 @@ from adon.config.controller import WebLimits
 
 MANY = 1000
 SWEEP_S = 1.0
-"""With so many known, those who are gone are forgotten, every so many seconds."""
-Kind = Literal["reads", "writes", "inside", "anonymous", "sign_in", "addresses"]
+"""Seconds between two removals of empty windows, when there are more than :data:`MANY`."""
+Kind = Literal["reads", "writes", "inside", "anonymous", "sign_in"]
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How somebody stands after a request.
+    """State of a limit after a request.
 
-    :param left: how many more there may be now.
-    :param wait_s: seconds until there may be one more (than that).
+    :param left: number of requests that are still permitted now.
+    :param wait_s: seconds until one more is permitted.
     """
 
     kind: Kind
@@ -54,21 +52,20 @@ class Standing:
 
 
 class _NoThread(threading.Timer):
-    """Stands for the thread that the library would start: it is there already, always."""
+    """Substitute for the timer thread of the library, which never runs."""
 
     def __init__(self) -> None:
         super().__init__(0.0, lambda: None)
 
     def is_alive(self) -> bool:
-        """So that none is started."""
+        """Return True, so that the library starts no thread."""
         return True
 
 
 class _Windows(MemoryStorage):
-    """The library's windows, forgotten by whoever writes to them.
+    """Windows of the library, which expire when they are written.
 
-    The library starts a thread for that, again and again while somebody asks: with many pages open that
-    was a new thread for nearly each question, and a tenth of what an answer took.
+    The library would start a thread for nearly every request to expire them.
     """
 
     def __init__(self) -> None:
@@ -77,7 +74,7 @@ class _Windows(MemoryStorage):
         self.timer = _NoThread()
 
     def forget(self, key: str, now: float) -> None:
-        """Drop what has left the window of this key, and the window itself when it is empty."""
+        """Drop the expired requests of a key, and its window if it is empty."""
         window = self.events.get(key)
         while window and window[-1].expiry <= now:  # the newest stands first
             window.pop()
@@ -87,7 +84,7 @@ class _Windows(MemoryStorage):
 
 
 class Rates:
-    """The windows of everybody; usable from any thread."""
+    """Windows of all users and addresses, for any thread."""
 
     def __init__(self, limits: WebLimits) -> None:
         self._storage = _Windows()
@@ -100,7 +97,7 @@ class Rates:
         }
 
     def take(self, kind: Kind, who: str) -> Standing:
-        """Count a request of somebody, if it may be."""
+        """Count a request, if the limit permits it."""
         item = self._items[kind]
         with self._lock:  # so that nobody's place is swept while it is written to
             self._sweep(time.monotonic())
@@ -112,26 +109,14 @@ class Rates:
 
     @property
     def known(self) -> int:
-        """Of how many kinds of somebody something is kept."""
+        """Number of stored windows."""
         return len(self._storage.events)
 
     def _sweep(self, now: float) -> None:
-        """Forget who is gone: a place is kept for everybody who ever came."""
+        """Remove empty windows."""
         known = self._storage.events
         if len(known) < MANY or now - self._swept < SWEEP_S:
             return
         self._swept = now
         for key in list(known):
             self._storage.forget(key, time.time())
-
-
-def network_of(address: str) -> str:
-    """What counts as one address: an IPv4 address, or the /64 that one IPv6 host may choose from."""
-    try:
-        found = ipaddress.ip_address(address)
-    except ValueError:
-        return address
-    if isinstance(found, ipaddress.IPv4Address):
-        return str(found)
-    mapped = found.ipv4_mapped
-    return str(ipaddress.ip_network((found, 64), strict=False)) if mapped is None else str(mapped)

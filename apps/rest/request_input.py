@@ -1,7 +1,10 @@
-"""Input of a request: the checks of its query and of its JSON body before a model reads them.
+"""Input of a request: its query, JSON body and Idempotency-Key, checked before a model reads them.
 
 JSON is read as RFC 8259 and I-JSON (RFC 7493) define it.  This is stricter than Python's ``json``: ``NaN``
 and ``Infinity`` are no JSON, and a duplicate name is an error.
+
+The controller carries a command with an Idempotency-Key out once, and keeps the answer for a day in the
+transaction of the change (:mod:`apps.campus_edge.commands`).
 """
 
 from __future__ import annotations
@@ -73,7 +76,9 @@ def check_query() -> None:
     if route is None:
         return
     if len(request.query_string) > MAX_QUERY:
-        raise InvalidInput.of("query", f"is longer than {MAX_QUERY} characters")
+        raise InvalidInput.of(
+            "query", f"is longer than {MAX_QUERY} characters; expected a shorter one, for example limit=50"
+        )
     found = list(_problems(route.query is not None))
     if found:
         raise InvalidInput(found)
@@ -82,9 +87,9 @@ def check_query() -> None:
 def _problems(has_query: bool) -> Iterator[Problem]:
     for name, values in request.args.lists():
         if not has_query:  # else the query's model reports unknown parameters, with all other problems
-            yield Problem(name[:80], "is not known: this address has no parameters")
+            yield Problem(name[:80], "is unknown; expected no parameters at this address")
         elif len(values) > 1:
-            yield Problem(name[:80], "is given twice", code="duplicate")
+            yield Problem(name[:80], "is given twice; expected one value", code="duplicate")
 
 
 def check_body() -> None:
@@ -107,7 +112,7 @@ def _empty(sent: Request) -> bool:
 def _check(sent: Request) -> None:
     if not sent.is_json:
         kind = sent.mimetype or "of no content type"
-        raise UnsupportedMediaType.of("body", f"is {kind[:80]}; send application/json")
+        raise UnsupportedMediaType.of("body", f"is {kind[:80]}; expected application/json")
     try:
         text = sent.get_data()
     except RequestEntityTooLarge as error:
@@ -118,9 +123,11 @@ def _check(sent: Request) -> None:
     try:
         body = sent.json_module.loads(text)
     except ValueError as error:
-        raise BadRequest.of("body", f"is not JSON: {error}") from error
+        raise BadRequest.of(
+            "body", f"is not JSON: {error}; expected a JSON object, for example {{}}"
+        ) from error
     if not isinstance(body, dict):
-        raise BadRequest.of("body", "is not a JSON object")
+        raise BadRequest.of("body", "is not a JSON object; expected for example {}")
 
 
 def _constant(text: str) -> NoReturn:
@@ -134,3 +141,30 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
             raise ValueError(f"{name[:80]!r} is given twice")
         found[name] = value
     return found
+
+
+KEY_FIELD = "Idempotency-Key"
+MAX_KEY = 200
+
+
+def check_key() -> None:
+    """Refuse a key that cannot be one, and a key for a route without keys.
+
+    :raises InvalidInput: with what is expected.
+    """
+    key = request.headers.get(KEY_FIELD)
+    if key is None:
+        return
+    route = current_route()
+    if route is None or not route.keyed:
+        cause = "is not accepted here; expected no key, or a request for a flow, job, reservation or window"
+        raise InvalidInput.of(KEY_FIELD, cause)
+    if not 1 <= len(key) <= MAX_KEY or not key.isascii() or not key.isprintable() or key != key.strip():
+        cause = f"must be 1 to {MAX_KEY} printable ASCII characters; for example transfer-17"
+        raise InvalidInput.of(KEY_FIELD, cause)
+
+
+def keyed_command(**command: Any) -> dict[str, Any]:
+    """Return a command with the key of this request and the body that belongs to the key."""
+    key = request.headers.get(KEY_FIELD)
+    return command if key is None else {**command, "idempotency_key": key, "sent": request.get_json()}

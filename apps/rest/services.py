@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,9 +14,6 @@ from flask import current_app
 
 from adon.access.policy import Policy
 from adon.config import Configuration
-from adon.config.access import Access as AccessSettings
-from adon.config.controller import Credentials
-from adon.config.policy import UseGrant
 from adon.errors import AdonError, NotFound, Unavailable
 from adon.store.access.access import Access, access_url
 from adon.store.store import Store
@@ -24,11 +21,10 @@ from apps.collector.files import GANTT
 from apps.journal import NAME as JOURNAL
 from apps.link import CONTROLLER, REACHED, SUPERVISOR, LinkClient
 from apps.rest.audit_writer import AuditWriter
-from apps.rest.backtests import Backtests
 from apps.rest.event_stream import Stream
+from apps.rest.explanations import Backtests, WhyNots
 from apps.rest.rate_windows import Rates
 from apps.rest.snapshots import SHARED_S, STALE_S, Snapshots, every_single_failure
-from apps.rest.why_nots import WhyNots
 from measurement.archive import Archive
 from measurement.errors import ArchiveError
 from measurement.model import Measurement
@@ -128,28 +124,20 @@ class Measurements:
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """Everything a view may use.
+    """Everything that a handler may use.
 
-    :param access: users, tokens, sessions.
-    :param audit: takes what goes into the audit log.
-    :param credentials: how long tokens and sessions may last.
-    :param collector: takes what is asked about measuring; see :func:`ask_collector`.
-    :param stream: what has just happened.
-    :param gantt: a round of the plan that is being carried out, as a page.
-    :param hosts: the data transfer nodes of the configuration, each with its site.
-    :param journal: the file of what was sent to switches (:mod:`apps.journal`).
-    :param policy: decides who may do what.
-    :param use_access: who may use which path and compute site, where the configuration says so.
-    :param clock: tells seconds since the epoch.
-    :param supervisor: ``adon serve``, which knows how reloads went; None in a test of one part.
-    :param backtests: has templates tried on the past; None where nobody said where the configuration is.
-    :param why_nots: works out why a decision took nothing else; None where nobody said where the state is.
-    :param sign_in: the ways to sign in beside a token, and who gets which roles by them.
-    :param configuration: as the web process read it when it began; it begins anew when it has changed.
-    :param began: when this process began, in seconds since the epoch.
-    :param rates: how often one may ask; None in a test of something else.
-    :param rehearsals: every single failure rehearsed, shared; None where each asks for themselves.
-    :param leased: whether the controller is one of several, the active one of which has a lease.
+    :ivar measurements: the measurement archive, for reading.
+    :ivar snapshots: the controller's snapshot, shared.
+    :ivar rehearsals: the rehearsal of every single failure, shared.
+    :ivar stream: the events for listeners.
+    :ivar gantt: returns the plan of the collector as a page.
+    :ivar journal: the file of messages to switches (:mod:`apps.journal`).
+    :ivar configuration: the configuration at the start; the process restarts when it changes.
+    :ivar clock: returns seconds since the epoch.
+    :ivar supervisor: ``adon serve``; None in tests of one part.
+    :ivar backtests: None if the file of the configuration is unknown.
+    :ivar began: start of this process in seconds since the epoch.
+    :ivar rates: rate limits; None in tests without them.
     """
 
     store: Store
@@ -158,29 +146,39 @@ class Services:
     measurements: Measurements
     controller: Controller
     snapshots: Snapshots
+    rehearsals: Snapshots
     collector: Controller
     stream: Stream
     gantt: Callable[[], str]
     journal: Path
     configuration: Configuration
-    hosts: Mapping[str, str] = field(default_factory=dict)
+    why_nots: WhyNots
     policy: Policy = field(default_factory=Policy)
     clock: Callable[[], float] = time.time
-    leased: bool = False
     supervisor: Controller | None = None
     backtests: Backtests | None = None
-    credentials: Credentials = field(default_factory=Credentials)
-    use_access: tuple[UseGrant, ...] = ()
-    why_nots: WhyNots | None = None
-    sign_in: AccessSettings = field(default_factory=AccessSettings)
     began: float = field(default_factory=time.time)
     rates: Rates | None = None
-    rehearsals: Snapshots | None = None
+
+    @property
+    def has_standby(self) -> bool:
+        """Whether several controllers share the network, with a lease for the active one."""
+        return self.configuration.controller.ha is not None
 
 
 def services() -> Services:
     """The services of the application that handles this request."""
     return cast(Services, current_app.extensions[NAME])
+
+
+def share_rehearsals(controller: Controller, clock: Callable[[], float]) -> Snapshots:
+    """Return the shared rehearsal of every single failure."""
+    return Snapshots(
+        lambda: every_single_failure(lambda one: controller.call("what-if", dict(one), timeout=30.0)),
+        clock,
+        SHARED_S,
+        STALE_S,
+    )
 
 
 def ask_collector(kind: str, payload: dict[str, Any], timeout: float = 10.0) -> dict[str, Any]:
@@ -247,33 +245,23 @@ def open_services(
     collector.on("path", stream.adder("path"))
     try:
         yield Services(
-            store,
-            access,
-            audit,
-            Measurements(configuration.measurements.archive_url or data / "measurements.db"),
-            controller,
-            Snapshots(lambda: controller.call("snapshot", {}, timeout=5.0), time.monotonic),
-            collector,
-            stream,
-            lambda: _drawn(data / GANTT),
-            data / JOURNAL,
-            configuration,
-            {host: name for name, site in configuration.sites.items() for host in site.hosts},
-            Policy(configuration.policy.measurement_access),
-            leased=configuration.controller.ha is not None,
+            store=store,
+            access=access,
+            audit=audit,
+            measurements=Measurements(configuration.measurements.archive_url or data / "measurements.db"),
+            controller=controller,
+            snapshots=Snapshots(lambda: controller.call("snapshot", {}, timeout=5.0), time.monotonic),
+            rehearsals=share_rehearsals(controller, time.monotonic),
+            collector=collector,
+            stream=stream,
+            gantt=lambda: _drawn(data / GANTT),
+            journal=data / JOURNAL,
+            configuration=configuration,
+            why_nots=WhyNots(url),
+            policy=Policy(configuration.policy.measurement_access),
             supervisor=supervisor,
             backtests=backtests,
-            credentials=credentials,
-            use_access=configuration.policy.use_access,
-            why_nots=WhyNots(url),
-            sign_in=configuration.access,
             rates=Rates(limits),
-            rehearsals=Snapshots(
-                lambda: every_single_failure(lambda one: controller.call("what-if", one, timeout=30.0)),
-                time.monotonic,
-                SHARED_S,
-                STALE_S,
-            ),
         )
     finally:
         if backtests is not None:

@@ -88,25 +88,28 @@ def _wrong_target(channel: Channel, target: str) -> str:
     match channel:
         case Channel.MAIL:
             good = len(target) <= 320 and _ADDRESS.fullmatch(target) and ".." not in target
-            return "" if good else "not a mail address"
+            return "" if good else "is not a mail address; for example ann@example.edu"
         case Channel.WEBHOOK:
             return _wrong_url(target)
         case Channel.STREAM:
-            return "the event stream has no target" if target else ""
+            return "the event stream has no target; expected no value" if target else ""
+
+
+_NO_URL = "is not a URL such as https://hooks.example.edu/alarms"
 
 
 def _wrong_url(text: str) -> str:
     if len(text) > _LONGEST or not text.isascii() or not text.isprintable() or " " in text:
-        return "not a URL"
+        return _NO_URL
     try:
         url = urlsplit(text)
         host, port = url.hostname, url.port
     except ValueError:
-        return "not a URL"
+        return _NO_URL
     if url.scheme not in ("http", "https") or not host or port == 0:
-        return "not a URL such as https://hooks.example.edu/alarms"
+        return _NO_URL
     if url.username is not None or url.password is not None:
-        return "must hold no user name or password: calls are signed instead"
+        return "must hold no user name or password; expected for example https://hooks.example.edu/alarms"
     return ""
 
 

@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 
 from adon.access.identity import Actor, create_token, digest_of
-from adon.api.templates import BacktestState
+from adon.api.templates import BacktestState, BacktestView
 from adon.broker.events import JobAsked
 from adon.broker.sites.jobs import JobRequest
-from apps.rest.backtests import Backtest, Backtests
 from apps.rest.examples import EXAMPLES
+from apps.rest.explanations import Backtests
 from apps.rest.services import NAME
 from measurement.archive import Archive
 from tests.support.fake_collector import FELL, NOW
@@ -150,7 +150,18 @@ def peopled(folder: Path, empty: Path) -> Iterator[Peopled]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Backtests, "_run", lambda *_: None)
         tried = Backtests(built.archive, built.archive.parent, built.url, lambda: NOW + 10)
-        tried._kept["b-1"] = Backtest("b-1", "soykb", "eve", NOW, NOW - 60, NOW, BacktestState.DONE, NOW)
+        tried._kept["b-1"] = BacktestView(
+            id="b-1",
+            template="soykb",
+            requester="eve",
+            asked_at=NOW,
+            since=NOW - 60,
+            until=NOW,
+            state=BacktestState.DONE,
+            ended_at=NOW,
+            cause="",
+            found=None,
+        )
         parts = replace(built.app.extensions[NAME], backtests=tried)
         built.app.extensions[NAME] = parts
         built.tokens["unknown"] = built.token("unknown", "astronaut")

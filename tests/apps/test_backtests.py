@@ -16,9 +16,9 @@ from adon.config import load
 from adon.store.access.access import Access, access_url
 from adon.store.access.access_tables import ACCESS
 from adon.store.schema import make_database
-from apps.rest.app import create_app
-from apps.rest.backtests import Backtests
+from apps.rest.explanations import Backtests
 from apps.rest.services import open_services
+from apps.rest.web_app import create_app
 from tests.apps.edge import eventually
 from tests.support.backtests import EAGER, START, UNTIL
 from tests.support.past_folder import fingerprints, to_iso, write_past

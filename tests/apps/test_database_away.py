@@ -26,8 +26,8 @@ from adon.store.access.access_tables import ACCESS
 from adon.store.schema import make_database
 from adon.store.store import Store
 from apps.link import LinkClient
-from apps.rest.app import create_app
 from apps.rest.services import open_services
+from apps.rest.web_app import create_app
 from tests import postgresql as server
 from tests.apps.edge import Controller, Member, Switches, both_edges, eventually, measured
 from tests.support.switched_flows import (

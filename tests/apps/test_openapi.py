@@ -15,9 +15,9 @@ from pydantic import BaseModel
 from adon.api.base import PREFIX, ListView
 from adon.api.routes import ROUTES
 from apps.rest import openapi
-from apps.rest.app import create_app
 from apps.rest.examples import EXAMPLES
 from apps.rest.services import DESCRIPTION
+from apps.rest.web_app import create_app
 
 DOCS = Path(__file__).parents[2] / "docs" / "rest-api.md"
 SECURED = {"401", "403", "422", "429", "503"}

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from apps.rest.origin import foreign
+from apps.rest.request_origin import is_foreign
 
 
 @pytest.mark.parametrize(
-    ("fetch_site", "origin", "is_foreign"),
+    ("fetch_site", "origin", "expected"),
     [
         ("same-origin", None, False),
         ("same-origin", "null", False),
@@ -24,10 +24,10 @@ from apps.rest.origin import foreign
         (None, "", True),
     ],
 )
-def test_where_a_request_comes_from(fetch_site: str | None, origin: str | None, is_foreign: bool) -> None:
-    assert foreign(fetch_site, origin, "adon.test") is is_foreign
+def test_where_a_request_comes_from(fetch_site: str | None, origin: str | None, expected: bool) -> None:
+    assert is_foreign(fetch_site, origin, "adon.test") is expected
 
 
 def test_what_was_typed_comes_from_nowhere_else() -> None:
-    assert not foreign("none", None, "adon.test", typed=True)
-    assert foreign("cross-site", None, "adon.test", typed=True)
+    assert not is_foreign("none", None, "adon.test", typed=True)
+    assert is_foreign("cross-site", None, "adon.test", typed=True)

@@ -232,8 +232,8 @@ def test_a_transfer_reports(world):
     address = f"/flows/{name}/reports"
     answer = world.ask("POST", address, "researcher", json={"status": "progress", "bytes": 5})
     assert (answer.status_code, answer.json["bytes_reported"], answer.json["final"]) == (202, 5, False)
-    answer = world.ask("POST", address, "researcher", json={"status": "finished", "bytes": 9})
-    assert (answer.json["state"], answer.json["bytes_reported"]) == ("finished", 9)
+    answer = world.ask("POST", address, "researcher", json={"status": "finished", "bytes": "1.5 TB"})
+    assert (answer.json["state"], answer.json["bytes_reported"]) == ("finished", 1_500_000_000_000)
     for body, field in (
         ({"status": "asleep", "bytes": 1}, "status"),
         ({"status": "failed", "bytes": -1}, "bytes"),

@@ -10,7 +10,7 @@ from werkzeug.test import Client as Browser
 
 from adon.access.policy import Action
 from adon.client import Client
-from apps.rest.in_process_transport import InsideTransport
+from apps.rest.authentication import InsideTransport
 from apps.rest.services import NAME
 from tests.support.fake_collector import NOW
 from tests.support.web_world import World

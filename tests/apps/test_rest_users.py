@@ -23,7 +23,7 @@ from adon.errors import Unavailable
 from adon.store.access.access import FILE
 from adon.values import Role
 from apps.rest.audit_writer import AuditWriter
-from apps.rest.in_process_transport import InsideTransport
+from apps.rest.authentication import InsideTransport
 from apps.rest.services import NAME
 from tests.support.rest_answers import audit_entries
 from tests.support.web_world import NOW, WISH, signed_in
@@ -205,9 +205,16 @@ def test_nobody_hands_on_more_than_they_have(world):
     assert made(world, short)["expires"] <= made(world, expires="1 h")["expires"]
 
 
+def set_policy(world, **settings):
+    parts = world.app.extensions[NAME]
+    policy = parts.configuration.policy.model_copy(update=settings)
+    configuration = parts.configuration.model_copy(update={"policy": policy})
+    world.app.extensions[NAME] = replace(parts, configuration=configuration)
+
+
 def test_how_long_a_token_lasts(world):
     limits = Credentials.model_validate({"token_lifetime": "10 d", "longest_token_lifetime": "20 d"})
-    world.app.extensions[NAME] = replace(world.app.extensions[NAME], credentials=limits)
+    set_policy(world, credentials=limits)
     token = world.access.tokens.get(made(world)["id"])
     assert token.expires - token.created == 10 * 86_400
     refused = world.ask("POST", "/tokens", "researcher", json={"expires": "21 d"})
@@ -243,7 +250,7 @@ def test_a_revoked_token_replayed(world):
 
 def test_a_user_has_so_many_tokens_at_most(world):
     limits = Credentials(most_tokens=3)
-    world.app.extensions[NAME] = replace(world.app.extensions[NAME], credentials=limits)
+    set_policy(world, credentials=limits)
     tokens = [made(world) for _ in range(2)]
     assert world.ask("POST", "/tokens", "researcher", json={}).status_code == 409
     world.ask("DELETE", f"/tokens/{tokens[0]['id']}", "researcher")
@@ -303,7 +310,7 @@ def test_a_cookie_opens_no_api(world):
 
 def limited(world, *entries):
     grants = tuple(UseGrant.model_validate(entry) for entry in entries)
-    world.app.extensions[NAME] = replace(world.app.extensions[NAME], use_access=grants)
+    set_policy(world, use_access=grants)
 
 
 @pytest.mark.parametrize(
@@ -498,24 +505,31 @@ def test_only_auditors_and_administrators_read_it(world):
         assert world.ask("GET", "/audit", who).status_code == 403
 
 
-def test_a_database_that_hangs_holds_up_nobody():
-    hangs, written = threading.Event(), []
+ENTRY = AuditEntry(NOW, "a", "token", "", "flow.submit", "POST", "/flows", Outcome.DONE, 202)
+
+
+def test_a_database_that_hangs_holds_up_one_request_only(monkeypatch):
+    answers, asked, written = threading.Event(), threading.Event(), []
 
     def append(entries):
-        assert hangs.wait(60)
+        asked.set()
+        assert answers.wait(60)
         written.extend(entries)
 
+    monkeypatch.setattr("apps.rest.audit_writer.WAIT_S", 0.01)
     writer = AuditWriter(append, lambda: NOW)
-    entry = AuditEntry(NOW, "a", "token", "", "flow.submit", "POST", "/flows", Outcome.DONE, 202)
-    writer.record(entry, wait=0.01)
+    first = threading.Thread(target=writer.record, args=(ENTRY,))
+    first.start()
+    assert asked.wait(60)
+    writer.record(ENTRY)
     assert written == []
-    hangs.set()
+    answers.set()
+    first.join(60)
     assert writer.flush()
-    assert written == [entry]
-    writer.close()
+    assert written == [ENTRY, ENTRY]
 
 
-def test_what_did_not_fit_is_counted(monkeypatch):
+def test_entries_without_a_database_are_written_later_and_those_above_the_limit_counted(monkeypatch):
     away, written = threading.Event(), []
 
     def append(entries):
@@ -523,15 +537,12 @@ def test_what_did_not_fit_is_counted(monkeypatch):
             raise Unavailable("the store does not answer")
         written.extend(entries)
 
-    monkeypatch.setattr("apps.rest.audit_writer.ROOM", 3)
-    monkeypatch.setattr("apps.rest.audit_writer.AGAIN_S", 0.01)
+    monkeypatch.setattr("apps.rest.audit_writer.MOST_WAITING", 3)
     writer = AuditWriter(append, lambda: NOW)
-    entry = AuditEntry(NOW, "a", "token", "", "flow.submit", "POST", "/flows", Outcome.DONE, 202)
     for _ in range(30):
-        writer.record(entry, wait=0.0)
+        writer.record(ENTRY)
+    assert not writer.flush()
     away.set()
     assert writer.flush()
     writer.close()
-    lost = [one for one in written if one.action == "audit.lost"]
-    assert sum(one.times for one in written) == 30
-    assert lost
+    assert [(one.action, one.times) for one in written] == [("flow.submit", 1)] * 3 + [("audit.lost", 27)]

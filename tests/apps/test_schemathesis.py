@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from schemathesis import GenerationMode
 from schemathesis.openapi import from_wsgi
 
-from apps.rest.app import create_app
 from apps.rest.services import DESCRIPTION
+from apps.rest.web_app import create_app
 from tests.apps.peopled import PREFIX, Peopled, peopled
 from tests.support.schema_checks import CHECKS
 from tests.support.web_world import ROLES

@@ -215,10 +215,8 @@ def test_a_stream_ends_with_the_right_to_listen_whoever_takes_it(web: Web, how: 
         said = [line for line, _ in zip(lines, range(10), strict=False) if line]
         assert len(said) < 3, "it goes on"
         assert not [line for line in said if line.startswith(b"data")]
-    eventually(
-        lambda: web.log.read_text().count("event=events.sent-home who='ann'") == 1, "it was not logged"
-    )
-    assert web.log.read_text().count("events.sent-home") == 1
+    eventually(lambda: web.log.read_text().count("event=events.revoked who='ann'") == 1, "it was not logged")
+    assert web.log.read_text().count("events.revoked") == 1
     for one in others:
         one.close()
 

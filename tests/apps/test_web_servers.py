@@ -27,7 +27,7 @@ from typer.testing import CliRunner
 from adon.config import load
 from apps.cli.main import app
 from apps.deploy.web_servers import Place, written
-from apps.rest.serving import WebServer
+from apps.rest.web_server import WebServer
 from measurement.model import to_json
 from tests.apps.edge import NETWORK, eventually
 from tests.apps.identity.apache import MODULES, NEEDED, load_modules

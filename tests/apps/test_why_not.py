@@ -10,10 +10,11 @@ import pytest
 from click.testing import Result
 from typer.testing import CliRunner
 
+from adon.api.decisions import WhyNotView
 from adon.code_version import code_version
 from adon.store.store import Store
 from apps.cli.main import app
-from apps.rest import why_nots
+from apps.rest import explanations
 from tests.support.decision_store import decision_ids, save_decisions, write_story
 from tests.support.stage import make_stage
 
@@ -63,7 +64,7 @@ def test_what_was_found_once_is_told_again(world, decided, monkeypatch):
     def refuse(*_: object) -> None:
         raise AssertionError("it was worked out again")
 
-    monkeypatch.setattr(why_nots, "_worked_out", refuse)
+    monkeypatch.setattr(explanations, "explain_decision", refuse)
     again = world.ask("GET", f"/decisions/{decided}/why-not")
     assert again.json == first.json
     tag = {"If-None-Match": first.headers["ETag"]}
@@ -72,7 +73,9 @@ def test_what_was_found_once_is_told_again(world, decided, monkeypatch):
 
 @pytest.mark.parametrize(("who", "status"), [("rival", 404), (None, 401), ("auditor", 200)])
 def test_whoever_may_read_the_decision_may_ask(world, decided, who, status, monkeypatch):
-    monkeypatch.setattr(why_nots, "_worked_out", lambda *_: EMPTY | {"decision": decided})
+    monkeypatch.setattr(
+        explanations, "explain_decision", lambda *_: WhyNotView.model_validate(EMPTY | {"decision": decided})
+    )
     assert world.ask("GET", f"/decisions/{decided}/why-not", who).status_code == status
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from apps.rest.app import create_app
+from apps.rest.web_app import create_app
 
 PREFIX = "/api/v1"
 METHODS = ("get", "post", "put", "patch", "delete")

@@ -15,10 +15,10 @@ from playwright.sync_api import Browser, Page
 from adon.access.identity import Actor
 from adon.client import Client
 from apps.dashboard.visit import Visit
-from apps.rest.in_process_transport import InsideTransport
+from apps.rest.authentication import InsideTransport
 from apps.rest.services import NAME
-from apps.rest.serving import WebServer
-from apps.rest.site import Site
+from apps.rest.web_app import Site
+from apps.rest.web_server import WebServer
 from tests.support.web_fixtures import empty_state, world
 from tests.support.web_world import NOW, World
 

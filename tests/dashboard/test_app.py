@@ -15,7 +15,7 @@ from adon.access.audit import Outcome
 from adon.config.controller import WebLimits
 from apps.rest.rate_windows import Rates
 from apps.rest.services import NAME
-from apps.rest.site import Site
+from apps.rest.web_app import Site
 from tests.support.web_world import World
 
 UPDATE = "/_dash-update-component"

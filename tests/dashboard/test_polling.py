@@ -9,7 +9,7 @@ from werkzeug.test import Client
 
 from apps.dashboard.router import POLL
 from apps.rest.services import NAME
-from apps.rest.site import Site
+from apps.rest.web_app import Site
 from tests.support.web_world import World
 
 

@@ -34,15 +34,15 @@ from adon.values import FrozenMap
 from adon.yamlfile import check_model
 from apps import journal
 from apps.link import LinkClient
-from apps.rest.app import create_app, with_sign_in
 from apps.rest.audit_writer import AuditWriter
 from apps.rest.event_stream import Stream
+from apps.rest.explanations import WhyNots
 from apps.rest.identity.ways import NAME as WAYS
 from apps.rest.identity.ways import open_ways
-from apps.rest.services import NAME, Measurements, Services, requester
-from apps.rest.serving import WebServer
+from apps.rest.services import NAME, Measurements, Services, requester, share_rehearsals
 from apps.rest.snapshots import Snapshots
-from apps.rest.why_nots import WhyNots
+from apps.rest.web_app import create_app, with_sign_in
+from apps.rest.web_server import WebServer
 from measurement.anomaly.alarm import Alarm
 from measurement.archive import Archive
 from measurement.custom.batch.model import JobState as BatchState
@@ -62,7 +62,6 @@ from tests.support.stage import MU_EDGE, Stage
 from tests.support.web_controller import Controller, never_fresh
 
 STATE, MEASUREMENTS = "state.db", "measurements.db"
-HOSTS = {"mu-dtn": "mu", "osu-dtn": "osu"}
 ROLES = ("admin", "performance_engineer", "researcher", "operator", "auditor")
 
 SOYKB = {
@@ -146,7 +145,8 @@ def token_of(access: Access, name: str, *roles: str, **more: Any) -> str:
 @cache
 def _routed() -> OpenAPI:
     """The application without services, never served: making its routes takes longer than most tests."""
-    nothing = cast(Services, SimpleNamespace(sign_in=SignIn(), clock=time.time))
+    configuration = SimpleNamespace(access=SignIn())
+    nothing = cast(Services, SimpleNamespace(configuration=configuration, clock=time.time))
     return with_sign_in(create_app(nothing), nothing)
 
 
@@ -155,7 +155,7 @@ def application(parts: Services) -> OpenAPI:
     app = copy.copy(_routed())
     app.before_request_funcs = copy.deepcopy(app.before_request_funcs)
     app.after_request_funcs = copy.deepcopy(app.after_request_funcs)
-    ways = open_ways(parts.sign_in, parts.clock)
+    ways = open_ways(parts.configuration.access, parts.clock)
     app.extensions = {**app.extensions, NAME: parts, WAYS: ways}
     return app
 
@@ -191,18 +191,18 @@ class World:
         self.collector_link.on("notice", self.stream.adder("notice"))
         self.collector_link.on("path", self.stream.adder("path"))
         parts = Services(
-            self.store,
-            self.access,
-            self.audit,
-            Measurements(self.archive),
-            self.link,
-            Snapshots(lambda: self.link.call("snapshot", {}), never_fresh),
-            self.collector_link,
-            self.stream,
-            lambda: gantt.page(the_plan().schedule, title="mu-osu"),
-            folder / journal.NAME,
-            self.configuration,
-            HOSTS,
+            store=self.store,
+            access=self.access,
+            audit=self.audit,
+            measurements=Measurements(self.archive),
+            controller=self.link,
+            snapshots=Snapshots(lambda: self.link.call("snapshot", {}), never_fresh),
+            rehearsals=share_rehearsals(self.link, never_fresh),
+            collector=self.collector_link,
+            stream=self.stream,
+            gantt=lambda: gantt.page(the_plan().schedule, title="mu-osu"),
+            journal=folder / journal.NAME,
+            configuration=self.configuration,
             clock=self.clock,
             why_nots=WhyNots(self.url),
         )
@@ -337,7 +337,6 @@ class World:
         server = WebServer(
             self.app,
             self.stream,
-            rates=parts.rates,
             standing=lambda ids: parts.access.tokens.list_actors(ids, parts.clock()),
             **more,
         )

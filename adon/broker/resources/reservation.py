@@ -68,25 +68,25 @@ class ReservationRequest(Value):
     def _of_one_place(self) -> Self:
         wrong: list[str] = []
         if (self.compute is None) is (self.path is None):
-            wrong.append("compute: name a compute site, or a path")
+            wrong.append("compute: or path is required, not both; for example osu-hpc")
         ends = (self.source, self.destination)
         if self.path is not None and None in ends:
-            wrong.append("source: a path is reserved from one site to another")
+            wrong.append("source: and destination are required with a path; for example mu")
         if self.compute is not None:
             if ends != (None, None):
-                wrong.append("source: goes with a path")
+                wrong.append("source: goes with a path; expected no source and destination")
             if self.bandwidth:
-                wrong.append("bandwidth: a compute site has none; name a path")
+                wrong.append("bandwidth: a compute site has none; expected worker_nodes, for example 8")
         elif any(getattr(self, name) for name in _COMPUTE):
-            wrong.append("path: a path has bandwidth, and nothing else")
+            wrong.append("path: a path has bandwidth only; expected for example 700 Mbps")
         if not self.amounts:
             wrong.append(
                 "compute: no amount; for example worker_nodes: 8"
                 if self.path is None
-                else "bandwidth: is zero"
+                else "bandwidth: is zero; for example 700 Mbps"
             )
         if self.begins is not None and self.ends <= self.begins:
-            wrong.append("ends: is not after begins")
+            wrong.append("ends: is not after begins; expected a later time, for example 24 h")
         if wrong:
             raise InvalidFields(wrong)
         return self

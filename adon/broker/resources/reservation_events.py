@@ -119,9 +119,14 @@ def _check(world: World, request: ReservationRequest, begins: float, now: float)
     if request.ends <= now:
         wrong.append(Problem("ends", "is in the past"))
     elif request.ends <= begins:
-        wrong.append(Problem("ends", "is not after begins"))
+        wrong.append(Problem("ends", "is not after begins; expected a later time, for example 24 h"))
     elif request.ends - begins > LONGEST_S:
-        wrong.append(Problem("ends", f"a reservation lasts {format_duration(LONGEST_S)} at most"))
+        wrong.append(
+            Problem(
+                "ends",
+                f"is too late: a reservation lasts at most {format_duration(LONGEST_S)}; for example 24 h",
+            )
+        )
     elif request.ends - now > FARTHEST_S:
         wrong.append(Problem("ends", "is more than a year ahead"))
     if request.compute is not None and request.compute not in world.ledger.sites:

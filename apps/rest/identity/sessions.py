@@ -63,7 +63,7 @@ def end(response: Response) -> None:
 
 def over_https() -> bool:
     """Whether the browser speaks HTTPS, to us or to the web server in front that has our name."""
-    public = urlsplit(services().sign_in.public_url or "")
+    public = urlsplit(services().configuration.access.public_url or "")
     return request.is_secure or (public.scheme == "https" and request.host == public.netloc)
 
 

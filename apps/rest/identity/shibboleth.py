@@ -17,7 +17,7 @@ from typing import Any
 from adon.access.assertion import Assertion, from_attributes
 from adon.config.access import UNIX, Attribute, Shibboleth
 from adon.errors import NotAuthenticated
-from apps.rest.proxies import PEER
+from apps.rest.request_origin import PEER
 
 log = logging.getLogger(__name__)
 

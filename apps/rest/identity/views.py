@@ -24,14 +24,12 @@ from adon.errors import (
     NotAuthenticated,
     NotFound,
     TooManyRequests,
-    Unavailable,
 )
-from apps.rest import authentication, rate_limits, request_audit
+from apps.rest import authentication, problem_answers, rate_limits, request_audit
 from apps.rest.identity import sessions
 from apps.rest.identity.openid.pending import LIFETIME, Pending
-from apps.rest.identity.targets import HOME, local_path
-from apps.rest.identity.ways import NAME, How, open_ways, public_url, ways
-from apps.rest.origin import foreign
+from apps.rest.identity.ways import HOME, NAME, How, local_path, open_ways, public_url, ways
+from apps.rest.request_origin import is_foreign
 from apps.rest.services import services
 
 log = logging.getLogger(__name__)
@@ -39,14 +37,6 @@ log = logging.getLogger(__name__)
 SIGN_IN = "/sign-in"
 PENDING = "adon_sign_in"
 """The cookie of a sign-in that has begun."""
-HEADERS = {
-    "Content-Security-Policy": "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; "
-    "frame-ancestors 'none'",
-    "Referrer-Policy": "same-origin",  # with no-referrer, forms of this page would come from Origin "null"
-    "X-Content-Type-Options": "nosniff",
-    "Cache-Control": "no-store",
-}
-
 pages = Blueprint(
     "identity",
     "apps.rest.identity",
@@ -87,10 +77,9 @@ def _look() -> None:
 
 
 @pages.after_request
-def _harden(response: Response) -> Response:
+def _forbid_storage(response: Response) -> Response:
     if request.endpoint != "identity.static":
-        for name, value in HEADERS.items():
-            response.headers[name] = value
+        response.headers["Cache-Control"] = "no-store"
     return response
 
 
@@ -99,22 +88,16 @@ def _tell(error: AdonError) -> AnyResponse:
     if isinstance(error, NotAuthenticated):
         # Failures count, by address; who has a valid token is not kept out by others' guesses.
         try:
-            rate_limits.attempt()
+            rate_limits.limit_attempts()
         except TooManyRequests as many:
             error = many
-    if error.status >= 500:
-        log.warning("event=signin.failed path=%r error=%r", request.path, str(error))
-    else:
-        log.info("event=signin.refused path=%r error=%r", request.path, str(error))
-    request_audit.problem(error)
     problem = (
         "; ".join(each.cause for each in error.problems) if isinstance(error, InvalidInput) else str(error)
     )
-    response = _page(problem, error.status)
-    if isinstance(error, NotAuthenticated):
-        response.headers["WWW-Authenticate"] = 'Bearer realm="adon"'
-    if isinstance(error, Unavailable):
-        response.headers["Retry-After"] = "5"
+    log.info("event=signin.refused path=%r error=%r", request.path, str(error))
+    response = problem_answers.answer_ours(error)
+    response.set_data(_page(problem).get_data())
+    response.mimetype = "text/html"
     if request.endpoint == "identity.finish":
         response.delete_cookie(PENDING, path="/sign-in")
     return response
@@ -150,7 +133,7 @@ def sign_in() -> AnyResponse:
 def enter() -> AnyResponse:
     """Begin a session with a token."""
     said = request.headers.get("Sec-Fetch-Site"), request.headers.get("Origin")
-    if foreign(*said, request.host, typed=True):
+    if is_foreign(*said, request.host, typed=True):
         raise Forbidden("sign in from this page only")
     actor = authentication.actor_of(request.form.get("token", "").strip())
     response = redirect(local_path(request.form.get("next")), 303)
@@ -167,7 +150,7 @@ def begin(name: str) -> AnyResponse:
     party = ways().openid.get(name)
     if party is None:
         raise NotFound("way to sign in", name[:80])
-    rate_limits.attempt()  # whoever asks: it may ask the provider, and everybody here has one share of that
+    rate_limits.limit_attempts()  # each may need a request to the provider
     pending = Pending(name, target)
     response = redirect(party.address(pending), 303)
     response.set_cookie(

@@ -1,4 +1,4 @@
-"""The ways to sign in that the configuration names, ready for use, and what comes of an assertion."""
+"""Configured methods of sign-in, the user of an assertion, and the page after a sign-in."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, cast
+from urllib.parse import urlsplit
 
 from flask import current_app
 
@@ -17,6 +18,28 @@ from adon.config.access import SHIBBOLETH, Access
 from apps.rest.identity.openid.pending import PendingSignIns
 from apps.rest.identity.openid.relying_party import RelyingParty, client_secret, read_secret
 from apps.rest.identity.shibboleth import Attempts, TrustedProxy
+
+HOME = "/"
+LONGEST = 2000
+_NOT_AGAIN = ("/sign-in", "/sign-out")
+
+
+def local_path(wanted: str | None) -> str:
+    r"""The path with its query, if it is one that can only lead here; else the first page.
+
+    Browsers take ``//host``, ``/\host`` and what hides behind tabs and line ends for other sites.
+    """
+    if wanted is None or len(wanted) > LONGEST or not wanted.startswith("/") or wanted.startswith("//"):
+        return HOME
+    if "\\" in wanted or not all("!" <= character <= "~" for character in wanted):
+        return HOME
+    try:
+        url = urlsplit(wanted)
+    except ValueError:
+        return HOME
+    again = any(url.path == path or url.path.startswith(f"{path}/") for path in _NOT_AGAIN)
+    return HOME if url.scheme or url.netloc or again else wanted
+
 
 NAME = "adon_sign_in"
 """Where a Flask application keeps its :class:`Ways`."""

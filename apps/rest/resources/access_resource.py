@@ -172,7 +172,7 @@ def _room(owner: str) -> None:
 
     :raises Conflict: if there are that many.
     """
-    most, now = services().credentials.most_tokens, services().clock()
+    most, now = services().configuration.policy.credentials.most_tokens, services().clock()
     good = [
         token
         for token in services().access.tokens.list(owner)
@@ -205,19 +205,21 @@ def _lifetime(body: TokenBody, actor: Actor, now: float) -> float:
 
     :raises InvalidInput: for a time that is over, or too far ahead.
     """
-    limits = services().credentials
+    limits = services().configuration.policy.credentials
     ends = None if actor.until is None else actor.until - now
     if body.expires is None:
         return limits.token_lifetime if ends is None else min(limits.token_lifetime, ends)
     lifetime = body.expires.seen_from(now) - now
     if not lifetime > 0:
-        raise InvalidInput.of("expires", "is in the past; for example 24 h")
+        raise InvalidInput.of("expires", "is in the past; expected for example 24 h")
     if lifetime > limits.longest_token_lifetime:
         days = limits.longest_token_lifetime / 86_400
-        cause = f"is above the maximum of {days:g} days (policy.credentials)"
+        cause = f"is above the maximum of {days:g} days (policy.credentials); expected for example 24 h"
         raise InvalidInput.of("expires", cause, "out-of-range")
     if ends is not None and lifetime > ends:
-        raise InvalidInput.of("expires", "is after the expiry of the token of this request")
+        raise InvalidInput.of(
+            "expires", "is after the expiry of the token of this request; expected less, for example 1 h"
+        )
     return lifetime
 
 
@@ -300,7 +302,7 @@ def _asking() -> str | None:
 def list_audit(query: AuditQuery) -> AuditList:
     """Return lines of the audit log, the newest first; with ``after`` the oldest first."""
     if query.before is not None and query.after is not None:
-        raise InvalidInput.of("after", "contradicts before; write only one of both")
+        raise InvalidInput.of("after", "contradicts before; expected one of both, for example after=0")
     audit = services().access.audit
     wanted = AuditFilter(
         query.actor, query.action, query.outcome, query.since, query.until, query.before, query.after

@@ -39,15 +39,15 @@ from adon.api.queue import WaitingView
 from adon.broker.decision import Decision
 from adon.broker.flow import Flow
 from adon.broker.forecasting.calibration import Calibration, by_wait
-from adon.errors import InvalidInput, Unavailable
+from adon.errors import InvalidInput
 from adon.store.decision_rows import DecisionFilter
 from adon.store.flow_rows import FlowFilter
 from apps.rest.authentication import requester
 from apps.rest.authorisation import flow_number, owner_filter, with_requester
 from apps.rest.dispatch import handles
 from apps.rest.flow_views import to_decision_view, to_flow_view, to_outcome_view, to_preview_view
-from apps.rest.idempotency import controller_key
 from apps.rest.pagination import cursor, numbered, page, read_cursor, sliced
+from apps.rest.request_input import keyed_command
 from apps.rest.services import services
 from measurement.model import from_json
 
@@ -74,7 +74,7 @@ def list_flows(query: FlowQuery) -> FlowList:
 @handles(routes.SUBMIT_FLOW)
 def submit_flow(body: FlowBody) -> FlowView:  # noqa: ARG001 - checks and documents; sent as it came
     """Submit a flow; the answer does not wait for the decision, which the flow's state shows."""
-    command = {**with_requester(request.get_json()), **controller_key()}
+    command = keyed_command(**with_requester(request.get_json()))
     return to_flow_view(from_json(Flow, services().controller.call("flow.submit", command)))
 
 
@@ -103,7 +103,7 @@ def report_transfer(flow: Flow, body: TransferReport) -> FlowView:
 def get_history(flow: Flow, query: HistoryQuery) -> FlowHistory:
     """Return the state changes of a flow."""
     if query.last is not None and query.after is not None:
-        raise InvalidInput.of("after", "contradicts last; write only one of both")
+        raise InvalidInput.of("after", "contradicts last; expected one of both, for example last=20")
     steps = services().store.history(flow.number, query.last)
     shown, following = numbered(steps, query) if query.last is None else (steps[-query.limit :], None)
     items = [HistoryEntry(at=one.at, state=one.state, reason=one.reason, path=one.path) for one in shown]
@@ -192,8 +192,5 @@ def get_why_not(decision: Decision) -> WhyNotView:
 
     The first request computes it in some seconds by replays of the decision with changed inputs.
     """
-    why_nots = services().why_nots
     services().store.snapshot(decision.id)
-    if why_nots is None:
-        raise Unavailable("this web process does not know the state folder; start it with adon serve")
-    return WhyNotView.model_validate(why_nots.of(decision.id))
+    return services().why_nots.of(decision.id)

@@ -1,4 +1,4 @@
-"""Measurements: values, plots, mesh, series, workflows, and tests on demand."""
+"""Measurements: values, mesh, series, workflows, tests on demand, their schedule and runs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import Literal
 
-from flask import g
+from flask import Response, g
 
 from adon.access.policy import Action
 from adon.api import routes
@@ -15,34 +15,52 @@ from adon.api.base import UNITS, InOrder
 from adon.api.measurements import (
     BoxList,
     BoxQuery,
+    BucketView,
+    ExecutionList,
+    ExecutionQuery,
     MeasurementList,
     MeasurementQuery,
+    MeasurementView,
     MeshQuery,
     MeshView,
+    OverlapList,
+    OverlapQuery,
+    OverlapView,
     Plot,
     PlotQuery,
     PointList,
     PointView,
+    PsconfigTemplate,
     RunBody,
     RunStart,
+    ScheduleView,
     SeriesBoxes,
     SeriesList,
     SeriesQuery,
 )
 from adon.api.sites import WorkflowList, WorkflowQuery
-from adon.errors import InvalidInput, Unavailable
+from adon.errors import Forbidden, InvalidInput, NotFound, Unavailable
 from adon.measurement_plan import METRICS
-from apps.rest import mesh
+from apps.rest import measurement_access, mesh
 from apps.rest.authentication import requester
 from apps.rest.dispatch import handles
-from apps.rest.measurement_views import to_bucket_view, to_measurement_view, to_mesh_view
 from apps.rest.pagination import TimePage, cut, sliced
 from apps.rest.resources.template_resource import latest
+from apps.rest.responses import answer
 from apps.rest.services import ask_collector, services
-from apps.rest.workflow_views import to_batch_view, to_workflow_user_view, to_workflow_view
-from apps.rest.workflows import BATCH, PEGASUS, Subject, Told, subjects, told
+from apps.rest.workflows import (
+    BATCH,
+    PEGASUS,
+    HostReport,
+    Subject,
+    find_subjects,
+    read_report,
+    to_batch_view,
+    to_workflow_user_view,
+    to_workflow_view,
+)
 from measurement.archive import Archive, Bucket, by_day
-from measurement.model import Metric, Observation, PathKey, Series
+from measurement.model import Measurement, Metric, Observation, PathKey, Series
 
 
 @handles(routes.LIST_MEASUREMENTS)
@@ -58,8 +76,13 @@ def list_measurements(query: MeasurementQuery) -> MeasurementList:
     )
     shown, following = page.cut(found, lambda one: one.observed_at)
     seen = parts.policy.readable(g.actor, ((measurement.series, measurement) for measurement in shown))
-    items = [to_measurement_view(measurement) for measurement in seen]
+    items = [_measurement_view(measurement) for measurement in seen]
     return MeasurementList(items=items, next=following)
+
+
+def _measurement_view(measurement: Measurement) -> MeasurementView:
+    key, unit = measurement.key._asdict(), UNITS[measurement.metric]
+    return MeasurementView.of(measurement, **key, unit=unit, origin=measurement.source)
 
 
 @handles(routes.RUN_NOW)
@@ -83,8 +106,17 @@ def plot(query: PlotQuery) -> Plot:
     found = parts.measurements.ask(
         lambda archive: archive.plot(series, query.since, query.until, query.points)
     )
-    items = [to_bucket_view(bucket) for bucket in found]
+    items = [_bucket_view(bucket) for bucket in found]
     return Plot(series=series, items=items)
+
+
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+
+
+def _bucket_view(bucket: Bucket) -> BucketView:
+    values = zip(QUANTILES, bucket.quantiles(QUANTILES), strict=True)
+    quantiles = {f"{share:g}": value for share, value in values}
+    return BucketView.of(bucket, seconds=bucket.width, quantiles=quantiles)
 
 
 @handles(routes.LIST_POINTS)
@@ -110,28 +142,15 @@ LONGEST = {"hour": 31 * DAY, "day": 5 * 366 * DAY}
 @handles(routes.GET_MESH)
 def get_mesh(query: MeshQuery) -> MeshView:
     """Return the latest value of a metric between all sites, with age and verdict."""
-    parts, now = services(), services().clock()
+    parts = services()
     known = {one.key: one for one in parts.measurements.ask(Archive.latest) if one.metric is query.metric}
     circuits = [(one.name, one.source, one.destination) for one in parts.store.circuits().circuits]
-    limits = mesh.Limits.of(query.metric, parts.configuration, latest())
     keys = [
         key
-        for key in mesh.directions(parts.configuration, circuits, known)
+        for key in mesh.list_directions(parts.configuration, circuits, known)
         if query.path in (None, key.path) and _readable(key, query.metric)
     ]
-    cells = [
-        mesh.cell(
-            key,
-            query.metric,
-            known.get(key),
-            limits,
-            mesh.fresh_for(key, query.metric, parts.configuration),
-            now,
-        )
-        for key in keys
-    ]
-    sites = list(parts.configuration.sites)
-    return to_mesh_view(query.metric, limits, sites, mesh.by_pair(cells), now)
+    return mesh.build_mesh(query.metric, parts.configuration, latest(), keys, known, parts.clock())
 
 
 def _readable(key: PathKey, metric: Metric) -> bool:
@@ -168,7 +187,10 @@ def list_boxes(query: BoxQuery) -> BoxList:
     since = until - SHOWN[query.group] if query.since is None else query.since
     if not 0 < until - since <= LONGEST[query.group]:
         most = LONGEST[query.group] / DAY
-        raise InvalidInput.of("since", f"must be before until, by {most:g} days at most for this group")
+        raise InvalidInput.of(
+            "since",
+            f"must be before until, by at most {most:g} days; expected for example 2026-11-21T06:00:00Z",
+        )
     shown, following = sliced(_series(query), query, _name)
     hours = services().measurements.ask(lambda archive: archive.all_buckets(shown, 3600, since, until))
     items = [_boxes(series, query.group, found) for series, found in zip(shown, hours, strict=True)]
@@ -178,7 +200,7 @@ def list_boxes(query: BoxQuery) -> BoxList:
 def _boxes(series: Series, group: Literal["hour", "day"], hours: Sequence[Bucket]) -> SeriesBoxes:
     found = by_day(hours) if group == "day" else hours
     return SeriesBoxes(
-        series=series, unit=UNITS.get(series.metric, ""), boxes=[to_bucket_view(one) for one in found]
+        series=series, unit=UNITS.get(series.metric, ""), boxes=[_bucket_view(one) for one in found]
     )
 
 
@@ -192,15 +214,15 @@ def list_workflows(query: WorkflowQuery) -> WorkflowList:
     parts = services()
     now = parts.clock()
     known = parts.policy.readable(g.actor, ((one, one) for one in parts.measurements.ask(Archive.series)))
-    workflows, users, batches = subjects(
+    workflows, users, batches = find_subjects(
         one for one in known if not one.path and query.host in (None, one.source)
     )
-    found = [one for one in _told(workflows, PEGASUS) if query.state in (None, one.state)]
+    found = [one for one in _reports(workflows, PEGASUS) if query.state in (None, one.state)]
     shown, following = sliced(found, query, lambda one: f"{one.host} {one.name}")
     return WorkflowList(
         items=[to_workflow_view(one, now) for one in shown],
-        users=[to_workflow_user_view(one, now) for one in _told(users, PEGASUS)],
-        batch_systems=[to_batch_view(one, now) for one in _told(batches, BATCH)],
+        users=[to_workflow_user_view(one, now) for one in _reports(users, PEGASUS)],
+        batch_systems=[to_batch_view(one, now) for one in _reports(batches, BATCH)],
         next=following,
     )
 
@@ -209,9 +231,78 @@ def _latest(key: PathKey, archive: Archive) -> list[Observation]:
     return archive.observations(key, limit=VALUES)
 
 
-def _told(found: Iterable[Subject], prefix: str) -> Iterator[Told]:
+def _reports(found: Iterable[Subject], prefix: str) -> Iterator[HostReport]:
     for subject in found:
         key = PathKey("", *subject)
-        one = told(subject, prefix, services().measurements.ask(partial(_latest, key)))
+        one = read_report(subject, prefix, services().measurements.ask(partial(_latest, key)))
         if one is not None:
             yield one
+
+
+GANTT_POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; form-action 'none'; base-uri 'none'; "
+    "frame-ancestors 'none'"
+)
+"""The page of the plan carries its styles with it, and nothing else."""
+
+
+@handles(routes.GET_SCHEDULE)
+def get_schedule() -> ScheduleView:
+    """Return the conflict-free plan of tests, its next runs and its use of the budget."""
+    found = ScheduleView.model_validate(ask_collector("schedule", {}))
+    visible = measurement_access.tasks_seen_by(services(), g.actor)
+    tasks = [task for task in found.tasks if visible(task.task)]
+    upcoming = [start for start in found.upcoming if visible(start.task)]
+    return found.model_copy(update={"tasks": tasks, "upcoming": upcoming})
+
+
+@handles(routes.GET_GANTT)
+def get_gantt() -> Response:
+    """Return the plan of tests as a Gantt chart: one HTML page without other files."""
+    parts = services()
+    visible = measurement_access.tasks_seen_by(parts, g.actor)
+    if not all(visible(task["task"]) for task in ask_collector("schedule", {})["tasks"]):
+        raise Forbidden("the chart shows tests that you may not see; read /schedule instead")
+    response = answer(parts.gantt().encode(), "text/html")
+    response.headers["Content-Security-Policy"] = GANTT_POLICY
+    return response
+
+
+@handles(routes.GET_PSCONFIG)
+def get_psconfig(network: str) -> PsconfigTemplate:
+    """Return the plan of tests as a pSConfig template, if the configuration publishes it."""
+    configuration = services().configuration
+    if not configuration.measurements.publish_psconfig or network != configuration.network:
+        raise NotFound("network", network)
+    return PsconfigTemplate.model_validate(ask_collector("psconfig", {}))
+
+
+@handles(routes.LIST_EXECUTIONS)
+def list_executions(query: ExecutionQuery) -> ExecutionList:
+    """Return the results of planned runs, the newest first."""
+    page = TimePage(query, query.until)
+    found = measurement_access.executions(
+        services(),
+        g.actor,
+        since=query.since,
+        until=page.until,
+        limit=page.limit,
+    )
+    shown, following = page.cut(found, lambda one: one.planned_start)
+    return ExecutionList(items=shown, next=following)
+
+
+LAST_S = 3600.0
+MOST = 500
+
+
+@handles(routes.GET_OVERLAPS)
+def get_overlaps(query: OverlapQuery) -> OverlapList:
+    """Return pairs of conflicting runs that overlapped."""
+    parts = services()
+    since = parts.clock() - LAST_S if query.since is None else query.since
+    items = [
+        OverlapView(first=one, second=other)
+        for one, other in measurement_access.overlaps(parts, g.actor, since)[:MOST]
+    ]
+    return OverlapList(items=items)

@@ -1,15 +1,16 @@
-"""Network: paths with their latest values, parts, queue, hosts, policy and slices."""
+"""Network: paths, topology, queue, hosts, policy, slices, maintenance windows and failures."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TypeVar
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeVar
 
 from flask import g
 
 from adon.access.policy import Action
 from adon.api import routes
 from adon.api.base import InOrder
+from adon.api.maintenance import RehearsalList, WhatIfQuery, WindowBody, WindowList, WindowQuery, WindowView
 from adon.api.network import (
     EstimateView,
     HostList,
@@ -22,13 +23,16 @@ from adon.api.network import (
 )
 from adon.api.queue import QueueView
 from adon.broker.estimates import METRIC as ESTIMATE
+from adon.broker.maintenance import Stage
 from adon.config.slices import Slice
+from adon.errors import InvalidInput, NotFound
 from apps.rest.authentication import requester
-from apps.rest.authorisation import flow_number, owner_filter
+from apps.rest.authorisation import flow_number, object_number, owner_filter
 from apps.rest.dispatch import handles
 from apps.rest.flow_views import to_flow_view
 from apps.rest.network_views import policy_items, to_network_view, to_path_view, to_slice_view
 from apps.rest.pagination import cut, sliced
+from apps.rest.request_input import keyed_command
 from apps.rest.services import services
 from measurement.model import Series
 
@@ -91,8 +95,9 @@ def get_queue(query: InOrder) -> QueueView:
 @handles(routes.LIST_HOSTS)
 def list_hosts(query: InOrder) -> HostList:
     """Return the data transfer nodes."""
-    found = sorted(services().hosts.items())
-    items = [HostView(name=name, site=site) for name, site in found]
+    sites = services().configuration.sites
+    found = sorted((host, name) for name, site in sites.items() for host in site.hosts)
+    items = [HostView(name=host, site=name) for host, name in found]
     return cut(HostList(items=items), query, lambda one: str(one.name))
 
 
@@ -122,3 +127,59 @@ def list_slices(query: InOrder) -> SliceList:
 def _member(tenant: Slice) -> bool:
     actor = requester()
     return tenant.members.includes(actor.name, actor.roles, actor.groups)
+
+
+REHEARSAL_S = 30.0
+"""Every single failure of a large network takes a while."""
+
+
+@handles(routes.LIST_WINDOWS)
+def list_windows(query: WindowQuery) -> WindowList:
+    """Return the maintenance windows that are announced or active."""
+    return cut(WindowList(items=_windows(all_=query.all)), query, lambda one: str(one.id))
+
+
+def _windows(*, all_: bool) -> list[WindowView]:
+    parts = services()
+    now = parts.clock()
+    found = [WindowView.of(one, stage=one.stage(now)) for one in parts.store.windows(None if all_ else now)]
+    return found if all_ else [one for one in found if one.stage is not Stage.CANCELLED]
+
+
+@handles(routes.ADD_WINDOW)
+def add_window(body: WindowBody) -> WindowView:
+    """Announce a maintenance window: running flows leave before it, and no flow is admitted into it."""
+    asked = keyed_command(request=body.request(), requester=requester().name)
+    return WindowView.of(services().controller.call("maintenance.add", asked))
+
+
+@handles(routes.GET_WINDOW)
+def get_window(id_: str) -> WindowView:
+    """Return one maintenance window, also one that has ended."""
+    found = next((one for one in _windows(all_=True) if one.id == id_), None)
+    if found is None:
+        raise NotFound("maintenance", id_)
+    return found
+
+
+@handles(routes.CANCEL_WINDOW)
+def cancel_window(id_: str) -> WindowView:
+    """Cancel a maintenance window, also an active one."""
+    asked = {"number": object_number("maintenance", "m", id_), "requester": requester().name}
+    return WindowView.of(services().controller.call("maintenance.cancel", asked))
+
+
+@handles(routes.WHAT_IF)
+def what_if(query: WhatIfQuery) -> RehearsalList:
+    """Return the effects of a failure on the running flows; change nothing."""
+    if (query.failure is None) is not (query.name is None):
+        raise InvalidInput.of(
+            "name", "and failure need each other; expected for example failure=path-down and name=al2s"
+        )
+    answer: Mapping[str, Any]
+    if query.failure is None:
+        answer = services().rehearsals.get()
+    else:
+        scenario = {"failure": query.failure.value, "name": query.name}
+        answer = services().controller.call("what-if", scenario, timeout=REHEARSAL_S)
+    return RehearsalList(at=answer["at"], items=answer["items"])

@@ -38,7 +38,7 @@ def list_rules(query: RuleQuery) -> RuleList:
     store = services().store
     if query.flow is None:
         if owner_filter(Action.RULE_READ) is not None:
-            raise InvalidInput.of("flow", "name a flow of yours, as in ?flow=f-17")
+            raise InvalidInput.of("flow", "is required; expected a flow of yours, for example f-17")
     else:
         read_subject("flow", query.flow, Action.RULE_READ)
     dpid = None if query.dpid is None else int(query.dpid, 16)
@@ -100,7 +100,7 @@ def explain_rules(query: ExplainQuery) -> RuleExplanationList:
         flow = read_subject("flow", owner, Action.RULE_READ)
         decision, because, requester = flow.decision, flow.reason, flow.requester
     elif owner_filter(Action.RULE_READ) is not None:
-        raise InvalidInput.of("of", "name a flow of yours, as in ?of=f-17")
+        raise InvalidInput.of("of", "names no flow of yours; expected for example f-17")
     found = [one for one in store.rules(owner=owner) if wanted is None or _cookie(one.rule) == wanted]
     if not found:
         raise NotFound("rules of", query.of)

@@ -27,8 +27,8 @@ from adon.errors import NotFound
 from apps.rest.authentication import requester
 from apps.rest.authorisation import check_place, flow_number, object_number, owner_filter
 from apps.rest.dispatch import handles
-from apps.rest.idempotency import controller_key
 from apps.rest.pagination import cut, page
+from apps.rest.request_input import keyed_command
 from apps.rest.services import services
 
 
@@ -76,7 +76,7 @@ def list_jobs(query: JobQuery) -> JobList:
 def submit_job(body: JobBody) -> JobView:
     """Run a configured program at a compute site; the answer does not wait for its end."""
     check_place(compute=body.site)
-    command = {"request": request.get_json(), "requester": requester().name, **controller_key()}
+    command = keyed_command(request=request.get_json(), requester=requester().name)
     answer = services().controller.call("job.submit", command)
     return _job_view(services().store.job(int(answer["number"])))
 
@@ -118,7 +118,7 @@ def add_reservation(body: ReservationBody) -> ReservationView:
     """Reserve resources; a refusal gives the time from which they are free."""
     check_place(body.path, body.compute)
     wish = _reservation_request(body, services().clock())
-    asked = {"request": wish, "requester": requester().name, **controller_key()}
+    asked = keyed_command(request=wish, requester=requester().name)
     return ReservationView.of(services().controller.call("reservation.add", asked))
 
 

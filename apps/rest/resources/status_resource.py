@@ -1,15 +1,19 @@
-"""State of ADON: its parts, version and controllers, and the stream of events."""
+"""State of ADON: parts, version, controllers, events, readiness, metrics and the API's description."""
 
 from __future__ import annotations
 
+import logging
 import platform
+from collections.abc import Iterator
+from contextlib import contextmanager
 
-from flask import Response, g, request
+from flask import Response, current_app, g, request
+from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
 
 import adon
 from adon.api import routes
 from adon.api.base import InOrder
-from adon.api.status import ControllerList, ControllerView, EventQuery, StatusView, VersionOfAdon
+from adon.api.status import ControllerList, ControllerView, EventQuery, Health, StatusView, VersionOfAdon
 from adon.code_version import code_version
 from adon.errors import InvalidInput, Unavailable
 from adon.store.lease import CONTROLLER
@@ -18,7 +22,11 @@ from apps.rest.dispatch import handles
 from apps.rest.listeners import HANDOVER, Handover, Ticket
 from apps.rest.pagination import cut
 from apps.rest.part_states import standing
-from apps.rest.services import Services, services
+from apps.rest.responses import answer, content_of
+from apps.rest.services import DESCRIPTION, WRITTEN, Services, services
+from apps.rest.web_metrics import MeasurementMetrics, StateMetrics
+
+log = logging.getLogger(__name__)
 
 
 @handles(routes.GET_HEALTH)
@@ -49,7 +57,7 @@ def _controllers() -> list[ControllerView]:
     held = services().store.lease(CONTROLLER)
     if held is None:
         return []
-    leased = services().leased
+    leased = services().has_standby
     one = ControllerView(
         name=held.holder,
         active=held.seconds > 0 if leased else services().controller.connected,
@@ -106,3 +114,58 @@ def _last_seen(parts: Services) -> int:
         return parts.stream.seen(name)
     except ValueError as error:
         raise InvalidInput.of("Last-Event-ID", error) from None
+
+
+@handles(routes.HEALTHZ)
+def healthz() -> Health:
+    """Answer if the web process is alive."""
+    return Health(status="ok")
+
+
+@handles(routes.READYZ)
+def readyz() -> Health:
+    """Answer if web process, database and controller are ready; flows need no collector.
+
+    The answer needs no identity, so a failure names only the part that is not ready; the log has the reason.
+    """
+    parts = services()
+    with _named("store"):
+        parts.store.flows(limit=1)
+    with _named("controller"):
+        if not parts.controller.connected:
+            raise Unavailable("the controller is not running")
+        parts.controller.call("tally", {}, timeout=5.0)  # a standby refuses
+    collector = "ok" if parts.collector.connected else "not running: no tests run now"
+    checks = {"store": "ok", "controller": "ok", "collector": collector}
+    return Health(status="ok", checks=checks)
+
+
+@contextmanager
+def _named(part: str) -> Iterator[None]:
+    """Keep the reason of an error from a client without an identity.
+
+    :raises Unavailable: code ``not-ready``, with the name of the part.
+    """
+    try:
+        yield
+    except Unavailable as error:
+        log.warning("event=rest.not-ready part=%s error=%r", part, str(error))
+        raise Unavailable(f"the {part} is not ready", code="not-ready") from None
+
+
+@handles(routes.OPENAPI)
+def openapi() -> Response:
+    """Return this description (OpenAPI 3.1)."""
+    known = current_app.extensions
+    if WRITTEN not in known:
+        known[WRITTEN] = content_of(known[DESCRIPTION])
+    return answer(known[WRITTEN])
+
+
+@handles(routes.METRICS)
+def metrics() -> Response:
+    """Return the metrics of flows, rules, switches, alarms and measurements for Prometheus."""
+    registry = CollectorRegistry(auto_describe=False)
+    registry.register(StateMetrics(services()))
+    registry.register(MeasurementMetrics(services(), g.actor))
+    return Response(generate_latest(registry), content_type=CONTENT_TYPE_LATEST)

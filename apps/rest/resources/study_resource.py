@@ -62,7 +62,9 @@ def add_study(body: StudyBody) -> StudyView:
 
 def _document(body: StudyBody) -> dict[str, Any]:
     if (body.document is None) == (body.packed is None):
-        raise InvalidInput.of("document", "is needed, or packed instead of it; not both")
+        raise InvalidInput.of(
+            "document", 'or packed is required, not both; expected for example {"version": 1}'
+        )
     if body.document is not None:
         return body.document
     try:

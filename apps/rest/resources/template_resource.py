@@ -28,13 +28,13 @@ from adon.templates_catalog.model import Template
 from adon.templates_catalog.rspec_xml import export_rspec
 from adon.templates_catalog.template_text import write_template
 from apps.rest.authentication import requester
-from apps.rest.backtests import Backtests
 from apps.rest.dispatch import handles
+from apps.rest.explanations import Backtests
 from apps.rest.pagination import cut, sliced
 from apps.rest.responses import answer, content_of
 from apps.rest.services import services
-from apps.rest.template_check import checked
 from apps.rest.template_views import (
+    checked,
     curves,
     to_link_draft_view,
     to_template_diff,
@@ -172,24 +172,23 @@ def _backtests() -> Backtests:
 @handles(routes.LIST_BACKTESTS)
 def list_backtests(query: NewestFirst) -> BacktestList:
     """Return the last 20 backtests since the web process started, the newest first."""
-    return cut(BacktestList(items=_backtests().listed), query, lambda one: str(one.id))
+    return cut(BacktestList(items=list(_backtests().listed)), query, lambda one: str(one.id))
 
 
 @handles(routes.START_BACKTEST)
 def start_backtest(body: BacktestBody) -> BacktestView:
     """Replay the past with this version of a template and with the present one; 409 while one runs."""
     services().store.template(body.template.name)
-    one = _backtests().start(body.template, body.since, body.until, requester().name)
-    return BacktestView.of(one)
+    return _backtests().start(body.template, body.since, body.until, requester().name)
 
 
 @handles(routes.GET_BACKTEST)
 def get_backtest(id_: str) -> BacktestView:
     """Return the progress of a backtest, and its comparison by flow when it is done."""
-    return BacktestView.of(_backtests().get(id_))
+    return _backtests().get(id_)
 
 
 @handles(routes.CANCEL_BACKTEST)
 def cancel_backtest(id_: str) -> BacktestView:
     """Cancel a running backtest."""
-    return BacktestView.of(_backtests().cancel(id_))
+    return _backtests().cancel(id_)

@@ -16,7 +16,7 @@ from adon.yamlfile import check_model
 from apps.rest.identity.ways import NAME as WAYS
 from apps.rest.identity.ways import open_ways
 from apps.rest.services import NAME as SERVICES
-from apps.rest.site import Site as WholeSite
+from apps.rest.web_app import Site as WholeSite
 from tests.ports import free_port
 from tests.support.web_world import World
 

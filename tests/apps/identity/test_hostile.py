@@ -261,7 +261,7 @@ def test_answers_that_are_none(trying: Trying, path: str, what: str) -> None:
 
 
 def test_a_provider_that_is_slow_does_not_hold_us(trying: Trying, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("apps.rest.identity.openid.bounded.SECONDS", 0.4)
+    monkeypatch.setattr("apps.rest.identity.openid.provider.SECONDS", 0.4)
 
     def drip() -> Iterator[bytes]:
         for _ in range(100):

@@ -134,7 +134,8 @@ def test_who_is_signed_in_already_is_told(world: World) -> None:
 
 def test_the_cookie_is_for_https_only_where_browsers_reach_us_so(world: World) -> None:
     parts: Services = world.app.extensions[NAME]
-    world.app.extensions[NAME] = replace(parts, sign_in=check_model(ACCESS, Access))
+    configuration = parts.configuration.model_copy(update={"access": check_model(ACCESS, Access)})
+    world.app.extensions[NAME] = replace(parts, configuration=configuration)
     sent = {"token": world.tokens["researcher"]}
     through = world.app.test_client().post("/sign-in", data=sent, headers={"Host": "adon.example.edu"})
     assert through.headers["Set-Cookie"].startswith("__Host-adon_session=")

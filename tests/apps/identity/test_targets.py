@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.rest.identity.targets import HOME, local_path
+from apps.rest.identity.ways import HOME, local_path
 
 BASE = "https://adon.example.edu/sign-in/campus/callback"
 

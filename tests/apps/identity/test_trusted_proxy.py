@@ -9,7 +9,7 @@ import pytest
 from adon.config.access import Shibboleth
 from adon.errors import NotAuthenticated
 from apps.rest.identity.shibboleth import MOST_NOTED, Attempts, TrustedProxy, peer
-from apps.rest.proxies import PEER
+from apps.rest.request_origin import PEER
 
 SECRET = "correct horse"  # noqa: S105
 SETTINGS = Shibboleth(proxies=("127.0.0.1/32", "2001:db8::/64"), secret_file="unread")  # noqa: S106

@@ -1,4 +1,4 @@
-"""The conversation with one provider: the browser goes there and comes back with a code, which we redeem."""
+"""Sign-in at one provider: the browser goes there and comes back with a code, which ADON redeems."""
 
 from __future__ import annotations
 
@@ -15,10 +15,9 @@ from authlib.integrations.requests_client import OAuth2Session
 from adon.access.assertion import Assertion, from_claims, is_incomplete
 from adon.config.access import OpenIdProvider
 from adon.errors import InvalidInput, NotAuthenticated, Unavailable
-from apps.rest.identity.openid.bounded import Line
 from apps.rest.identity.openid.id_token import Expected, UnknownKey, verified
 from apps.rest.identity.openid.pending import Pending
-from apps.rest.identity.openid.provider import Metadata, Provider
+from apps.rest.identity.openid.provider import Metadata, Provider, wants_secret_in_body
 
 _CODE = re.compile(r"[a-z_]{1,60}")
 
@@ -78,15 +77,14 @@ class RelyingParty:
         self._secret = secret
         self._redirect_uri = redirect_uri
         self._clock = clock
-        self._line = Line(settings.title, settings.verify)
-        self._provider = Provider(settings.issuer, self._line, steady)
+        self._provider = Provider(settings.issuer, settings.title, settings.verify, steady)
 
     def address(self, pending: Pending) -> str:
         """Where the browser goes to sign in.
 
         :raises Unavailable: if the provider does not answer.
         """
-        endpoint = self._provider.metadata().authorization
+        endpoint = self._provider.metadata()["authorization_endpoint"]
         with self._session() as session:
             url, _ = session.create_authorization_url(
                 endpoint, state=pending.state, nonce=pending.nonce, code_verifier=pending.verifier
@@ -101,7 +99,8 @@ class RelyingParty:
         """
         known = self._provider.metadata()
         told = answer.get("iss")
-        if (told is None and known.tells_issuer) or told not in (None, known.issuer):
+        names_issuer = known.get("authorization_response_iss_parameter_supported") is True
+        if (told is None and names_issuer) or told not in (None, self.settings.issuer):
             raise NotAuthenticated(f"this answer is not from {self.settings.title}; start again")
         if "error" in answer:
             code = answer["error"] if _CODE.fullmatch(answer["error"]) else "error"
@@ -122,7 +121,7 @@ class RelyingParty:
         :param back: where to come back to afterwards.
         """
         try:
-            endpoint = self._provider.metadata().end_session
+            endpoint = self._provider.metadata().get("end_session_endpoint")
         except Unavailable:
             return None
         if endpoint is None:
@@ -139,15 +138,16 @@ class RelyingParty:
             redirect_uri=self._redirect_uri,
             code_challenge_method="S256",
         )
-        self._line.prepare(made)
+        self._provider.prepare(made)
         return made
 
     def _redeem(self, known: Metadata, code: str, pending: Pending) -> Mapping[str, Any]:
         title = self.settings.title
-        with self._line.talking(), self._session(secret_in_body=known.secret_in_body) as session:
+        in_body = wants_secret_in_body(known)
+        with self._provider.connection(), self._session(secret_in_body=in_body) as session:
             try:
                 tokens = session.fetch_token(
-                    known.token,
+                    known["token_endpoint"],
                     grant_type="authorization_code",
                     code=code,
                     code_verifier=pending.verifier,
@@ -160,7 +160,7 @@ class RelyingParty:
                     f"{title} does not accept its own code ({what}); start again"
                 ) from error
             except (ValueError, TypeError, RecursionError) as error:
-                raise Unavailable(f"{title} answers with something else than was asked") from error
+                raise Unavailable(f"{title} sent no tokens") from error
         return dict(tokens)
 
     def _claims(self, known: Metadata, tokens: Mapping[str, Any], pending: Pending) -> dict[str, Any]:
@@ -168,14 +168,15 @@ class RelyingParty:
         if not isinstance(token, str) or not access.isascii() or not access.isprintable():
             raise NotAuthenticated("it sent no ID token")
         settings = self.settings
-        expected = Expected(known.issuer, settings.client_id, pending.nonce, access, settings.leeway)
+        expected = Expected(settings.issuer, settings.client_id, pending.nonce, access, settings.leeway)
         try:
             claims = verified(token, self._provider.keys(), expected, self._clock())
         except UnknownKey:
             claims = verified(token, self._provider.keys(unknown=True), expected, self._clock())
-        if known.userinfo is None or not is_incomplete(claims):
+        userinfo = known.get("userinfo_endpoint")
+        if userinfo is None or not is_incomplete(claims):
             return claims
-        more = self._line.get(known.userinfo, {"Authorization": f"Bearer {access}"})
+        more = self._provider.get(userinfo, {"Authorization": f"Bearer {access}"})
         if more.get("sub") != claims["sub"]:
             raise NotAuthenticated("its userinfo is of another user than the ID token")
         # What is signed counts before what is not.

@@ -1,12 +1,12 @@
-"""From ASGI to WSGI, so that a slow client holds memory and never a thread.
+"""Bridge from ASGI to WSGI, in which a slow client holds memory and no thread.
 
-A request's body is read in full before a thread is taken, within a size and a time; an answer is made in
-full before its first byte is sent.  So the threads of the application work only, and their number bounds
-how much of the processor the web side takes; what comes in too fast is refused at once (:class:`Busy`).
+A request's body is read completely, within a size and a time, before a thread handles it.  An answer is
+complete before its first byte is sent.  The number of threads bounds the processor time of the web process;
+requests above the bound are refused at once (:class:`Busy`).
 
-The WSGI environment is made here of what HTTP says and of what the caller adds: a header arrives as
-``HTTP_…``, so none can pass for a key of ours, and one with an underscore in its name is dropped, since it
-could not be told from another that has a dash there (``X_Forwarded_For``).
+A header arrives in the WSGI environment as ``HTTP_…``, so that no header can replace a key of ADON.  A
+header with an underscore in its name is dropped, because it would be equal to one with a dash
+(``X_Forwarded_For``).
 """
 
 from __future__ import annotations
@@ -14,9 +14,8 @@ from __future__ import annotations
 import asyncio
 import io
 import sys
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, MutableMapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote_to_bytes
@@ -28,19 +27,19 @@ Send = Callable[[Message], Awaitable[None]]
 Headers = list[tuple[bytes, bytes]]
 
 SLOW_CLIENT_S = 10.0
-"""Seconds a client has for a body or an answer, and on top of them what it takes at :data:`LEAST_RATE`."""
+"""Seconds for a body or an answer, in addition to its time at :data:`LEAST_RATE`."""
 LEAST_RATE = 20_000.0
-"""Bytes per second below which a client is too slow to be served."""
+"""Bytes per second of the slowest client that is served."""
 PIECE = 65_536
-"""Bytes of an answer handed to the connection at once."""
+"""Bytes of an answer that the connection gets at once."""
 
 
 class Busy(Exception):
-    """More requests wait for a thread than may, or hold more memory."""
+    """Too many requests wait for a thread, or hold memory for large bodies."""
 
 
 class TooLarge(Exception):
-    """The body is larger than what is taken."""
+    """The body is larger than the limit."""
 
 
 class TooSlow(Exception):
@@ -53,55 +52,22 @@ class Gone(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the application answered."""
+    """Answer of the application."""
 
     status: int
     headers: Headers
     body: bytes
 
 
-class Room:
-    """Memory for the bodies of all requests together; lives on one event loop.
+async def read_body(scope: Scope, receive: Receive, most_bytes: int) -> bytes:
+    """Return the whole body of a request.
 
-    :param most: bytes.
+    :raises TooLarge: if it is larger than ``most_bytes``.
+    :raises TooSlow: if it does not arrive in time.
+    :raises Gone: if the client leaves before its end.
     """
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self.taken = 0
-
-    @contextmanager
-    def held(self) -> Iterator[Callable[[int], None]]:
-        """Takes so many more bytes each time it is called; all are given back at the end of the context.
-
-        :raises Busy: when called, if there are not so many.
-        """
-        held = 0
-
-        def more(size: int) -> None:
-            nonlocal held
-            if self.taken + size > self._most:
-                raise Busy
-            held += size
-            self.taken += size
-
-        try:
-            yield more
-        finally:
-            self.taken -= held
-
-
-async def read_body(scope: Scope, receive: Receive, largest: int, take: Callable[[int], None]) -> bytes:
-    """The whole body of a request.
-
-    :param take: asked for memory as it comes (:meth:`Room.held`).
-    :raises TooLarge: if it says that it is, or turns out to be.
-    :raises TooSlow: if it is not there in time.
-    :raises Gone: if the client leaves before.
-    """
-    said = next((value for name, value in scope["headers"] if name == b"content-length"), None)
-    expected = largest if said is None else int(said)
-    if expected > largest:
+    expected = body_size(scope, most_bytes)
+    if expected > most_bytes:
         raise TooLarge
     body = bytearray()
     try:
@@ -110,15 +76,20 @@ async def read_body(scope: Scope, receive: Receive, largest: int, take: Callable
                 message = await receive()
                 if message["type"] != "http.request":
                     raise Gone
-                piece = message.get("body", b"")
-                take(len(piece))
-                body += piece
-                if len(body) > largest:
+                body += message.get("body", b"")
+                if len(body) > most_bytes:
                     raise TooLarge
                 if not message.get("more_body", False):
                     return bytes(body)
     except TimeoutError:
         raise TooSlow from None
+
+
+def body_size(scope: Scope, most_bytes: int) -> int:
+    """Return the bytes of a request's body; ``most_bytes`` for a body in chunks."""
+    headers = dict(scope["headers"])
+    unknown = most_bytes if b"transfer-encoding" in headers else 0
+    return int(headers.get(b"content-length", unknown))
 
 
 async def send_answer(answer: Answer, send: Send) -> bool:
@@ -136,7 +107,7 @@ async def send_answer(answer: Answer, send: Send) -> bool:
 
 
 class Threads:
-    """A WSGI application and the threads that carry it.
+    """Threads that run a WSGI application.
 
     :param most_waiting: requests that may wait for a thread.
     """
@@ -148,9 +119,9 @@ class Threads:
         self._inside = 0
 
     async def call(self, environ: dict[str, Any]) -> Answer:
-        """The application's answer.
+        """Return the application's answer.
 
-        :raises Busy: at once, if too many wait already.
+        :raises Busy: at once, if too many requests wait already.
         """
         if self._inside >= self._most:
             raise Busy
@@ -161,7 +132,7 @@ class Threads:
             self._inside -= 1
 
     def close(self) -> None:
-        """Take no more; what is under way ends by itself."""
+        """Accept no more requests; the present ones continue."""
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     def _run(self, environ: dict[str, Any]) -> Answer:
@@ -184,9 +155,9 @@ class Threads:
 
 
 def environ_of(scope: Scope, body: bytes, more: Mapping[str, Any]) -> dict[str, Any]:
-    """The WSGI environment (PEP 3333) of a request.
+    """Return the WSGI environment (PEP 3333) of a request.
 
-    :param more: what this process says about the request; it comes last, so nothing can replace it.
+    :param more: keys of this process, which no header can replace.
     """
     server = scope.get("server") or ("localhost", 80)
     client = scope.get("client")

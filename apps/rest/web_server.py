@@ -1,23 +1,21 @@
-"""The web server: uvicorn, with event streams on its own thread and everything else in a few more.
+"""Web server: uvicorn, with event streams on its own thread and the application in 16 threads.
 
-uvicorn was chosen by measurement: it kept all of 200 event streams, cheroot and waitress 16 to 98.  Clients
-cost memory, never a thread (:mod:`apps.rest.bridge`, :mod:`apps.rest.connections`), and that memory has
-bounds: on the head, the body, the number of connections, of waiting requests and of listeners, and each has
-a time.
+Each client costs memory and no thread (:mod:`apps.rest.wsgi_bridge`, :mod:`apps.rest.connections`).  The
+heads, the bodies, the waiting requests, the listeners and the connections have limits of size, number and
+time.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import functools
 import json
 import logging
 import resource
 import signal
 import socket
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
 
@@ -25,28 +23,25 @@ import uvicorn
 
 from adon import problems
 from adon.api.base import MAX_BODY
-from adon.errors import AdonError, TooManyRequests
 from apps.rest import connections
-from apps.rest.bridge import (
+from apps.rest.event_stream import Stream
+from apps.rest.listeners import HANDOVER, Handover, Listeners, Standing
+from apps.rest.request_origin import PEER, PROXIED, ClientAddress
+from apps.rest.wsgi_bridge import (
     Answer,
     Busy,
     Gone,
     Receive,
-    Room,
     Scope,
     Send,
     Threads,
     TooLarge,
     TooSlow,
+    body_size,
     environ_of,
     read_body,
     send_answer,
 )
-from apps.rest.connections import Places
-from apps.rest.event_stream import Stream
-from apps.rest.listeners import HANDOVER, Handover, Listeners, Standing
-from apps.rest.proxies import PEER, PROXIED, behind, trusted
-from apps.rest.rate_windows import Rates, network_of
 
 log = logging.getLogger(__name__)
 
@@ -56,23 +51,27 @@ MOST_WAITING = 256
 KEEP_ALIVE_S = 30
 """Seconds for which a connection without a request is kept."""
 END_WITHIN_S = 3
-"""Seconds for requests under way, when the server ends."""
+"""Seconds for present requests when the server ends."""
 CONNECTIONS = 2000
-OF_ONE_ADDRESS = 1000
-BODIES = 64 * MAX_BODY
-"""Bytes of bodies that may be in memory at once."""
+SMALL_BODY = 16_384
+MOST_LARGE_BODIES = 64
+"""Requests with a body above :data:`SMALL_BODY` bytes at once, which bounds the memory of all bodies."""
+REFUSALS = {
+    TooLarge: (HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"a body is at most {MAX_BODY} bytes"),
+    TooSlow: (HTTPStatus.REQUEST_TIMEOUT, "the body did not arrive in time"),
+    Busy: (HTTPStatus.SERVICE_UNAVAILABLE, "too many requests at once; try again"),
+}
 
 Wsgi = Callable[..., Iterable[bytes]]
 
 
-class Composed:
-    """The ASGI application: the WSGI one in threads, and its event streams here."""
+class WebApplication:
+    """ASGI application: a WSGI application in threads, and its event streams."""
 
-    def __init__(self, app: Wsgi, stream: Stream, rates: Rates | None, standing: Standing | None) -> None:
+    def __init__(self, app: Wsgi, stream: Stream, standing: Standing | None) -> None:
         self._threads = Threads(app, THREADS, MOST_WAITING)
-        self._room = Room(BODIES)
+        self._large_bodies = asyncio.Semaphore(MOST_LARGE_BODIES)
         self._stream = stream
-        self._rates = rates
         self._standing = standing
         self._listeners: Listeners | None = None
 
@@ -89,40 +88,38 @@ class Composed:
             else:
                 done = await send_answer(answer, send)
             if not done:
-                _cut(scope)
+                _disconnect(scope)
         except Gone:
-            log.debug("event=web.client-gone")
-            _cut(scope)
+            _disconnect(scope)
         finally:
             if handover.ticket is not None:
                 self._stream.leave(handover.ticket.who)
 
     def close(self) -> None:
-        """Take no more requests; every listener goes home."""
+        """Accept no more requests and end all event streams."""
         self._stream.close()
         self._threads.close()
 
     async def _answer(self, scope: Scope, receive: Receive, handover: Handover) -> Answer:
-        if self._rates is not None:
-            client = scope.get("client")
-            standing = self._rates.take("addresses", network_of("" if client is None else client[0]))
-            if not standing.allowed:
-                return _ours(TooManyRequests("too many requests from this address", standing.wait_s))
-        # h11 bounds a head that is not complete yet; one that comes all at once is weighed here.
+        # h11 bounds a head that is not complete yet, and not one that arrives at once.
         size = len(scope["raw_path"]) + len(scope["query_string"])
         if size + sum(len(name) + len(value) for name, value in scope["headers"]) > connections.MAX_HEAD:
-            return _refusal(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, "the request's head is too large")
+            return _refuse(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, "the request's head is too large")
         more = {HANDOVER: handover, PROXIED: scope.get(PROXIED, False), PEER: scope.get(PEER, "")}
         try:
-            with self._room.held() as take:
-                body = await read_body(scope, receive, MAX_BODY, take)
+            if body_size(scope, MAX_BODY) <= SMALL_BODY:
+                body = await read_body(scope, receive, MAX_BODY)
                 return await self._threads.call(environ_of(scope, body, more))
-        except TooLarge:
-            return _refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"a body is at most {MAX_BODY} bytes")
-        except TooSlow:
-            return _refusal(HTTPStatus.REQUEST_TIMEOUT, "the body did not arrive in time")
-        except Busy:
-            return _refusal(HTTPStatus.SERVICE_UNAVAILABLE, "too many requests at once; try again")
+            return await self._answer_large(scope, receive, more)
+        except (TooLarge, TooSlow, Busy) as error:
+            return _refuse(*REFUSALS[type(error)])
+
+    async def _answer_large(self, scope: Scope, receive: Receive, more: Mapping[str, Any]) -> Answer:
+        if self._large_bodies.locked():
+            raise Busy
+        async with self._large_bodies:
+            body = await read_body(scope, receive, MAX_BODY)
+            return await self._threads.call(environ_of(scope, body, more))
 
     def _hub(self) -> Listeners:
         if self._listeners is None:
@@ -130,23 +127,15 @@ class Composed:
         return self._listeners
 
 
-def _cut(scope: Scope) -> None:
+def _disconnect(scope: Scope) -> None:
     connection = scope.get("state", {}).get(connections.CONNECTION)
     if isinstance(connection, connections.Connection):
         connection.cut()
 
 
-def _ours(error: AdonError) -> Answer:
-    return _document(error.status, problems.to_document(error), getattr(error, "wait_s", 1.0))
-
-
-def _refusal(status: HTTPStatus, detail: str) -> Answer:
-    return _document(status, problems.http_document(status, status.phrase, detail), 1.0)
-
-
-def _document(status: int, document: dict[str, Any], wait_s: float) -> Answer:
-    """A problem document; what is left of the request is not read, so the connection ends with it."""
-    body = json.dumps(document).encode() + b"\n"
+def _refuse(status: HTTPStatus, detail: str) -> Answer:
+    """Return a problem document; the connection ends with it, because the rest of the request is not read."""
+    body = json.dumps(problems.http_document(status, status.phrase, detail)).encode() + b"\n"
     headers = [
         (b"content-type", problems.MEDIA_TYPE.encode()),
         (b"content-length", b"%d" % len(body)),
@@ -154,19 +143,18 @@ def _document(status: int, document: dict[str, Any], wait_s: float) -> Answer:
         (b"x-content-type-options", b"nosniff"),
         (b"connection", b"close"),
     ]
-    if status in (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE):
-        headers.append((b"retry-after", b"%d" % max(1, round(wait_s + 0.5))))
+    if status == HTTPStatus.SERVICE_UNAVAILABLE:
+        headers.append((b"retry-after", b"2"))
     return Answer(status, headers, body)
 
 
 class WebServer(uvicorn.Server):
-    """The server on sockets that listen already.
+    """Server on a listening socket.
 
-    :param stream: what happens; listeners are let go when the server ends.
-    :param proxies: addresses whose word about the client counts (:mod:`apps.rest.proxies`).
-    :param most: connections at once, and :param most_each: of one address that is no proxy; those above are
-        answered with 503.
-    :param standing: whom tokens prove now, so that no listener outstays one; None where none are revoked.
+    :param stream: the events; its listeners end with the server.
+    :param proxies: addresses of proxies (:mod:`apps.rest.request_origin`).
+    :param most_connections: open connections; a request on any further one is answered with 503.
+    :param standing: the actors of valid tokens, for the listeners; None if tokens cannot be revoked.
     """
 
     def __init__(
@@ -174,49 +162,47 @@ class WebServer(uvicorn.Server):
         app: Wsgi,
         stream: Stream,
         *,
-        rates: Rates | None = None,
         proxies: Sequence[str] = (),
-        most: int = CONNECTIONS,
-        most_each: int = OF_ONE_ADDRESS,
+        most_connections: int = CONNECTIONS,
         standing: Standing | None = None,
     ) -> None:
-        self._composed = Composed(app, stream, rates, standing)
-        places = Places(most, most_each, trusted(proxies))
+        self._application = WebApplication(app, stream, standing)
+        self._most_connections = most_connections
         super().__init__(
             uvicorn.Config(
-                behind(self._composed, proxies),
+                ClientAddress(self._application, proxies),
                 loop="asyncio",
-                http=functools.partial(connections.Connection, places=places),  # type: ignore[arg-type]
+                http=connections.Connection,
                 ws="none",
                 lifespan="off",
                 interface="asgi3",
                 log_config=None,
                 log_level=logging.WARNING,
                 access_log=False,
-                proxy_headers=False,  # of our own: see behind()
+                proxy_headers=False,  # ClientAddress reads them
                 server_header=False,
                 headers=[("server", "adon")],
                 backlog=512,
+                limit_concurrency=most_connections,
                 timeout_keep_alive=KEEP_ALIVE_S,
                 timeout_graceful_shutdown=END_WITHIN_S,
                 h11_max_incomplete_event_size=connections.MAX_HEAD,
             )
         )
-        self._most = most
 
     def serve_on(self, listener: socket.socket) -> None:
         """Serve until :meth:`stop`, SIGTERM or SIGINT."""
-        _allow_descriptors(self._most)
+        _allow_descriptors(self._most_connections + 512)
         asyncio.run(self._serve_watching(listener))
 
     def stop(self) -> None:
-        """End soon; may be called from anywhere, and from a signal's handler."""
+        """End soon; may be called from any thread and from a signal handler."""
         self.should_exit = True
-        self._composed.close()
+        self._application.close()
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """End by a signal, with exit status 0: uvicorn's own way would raise it again."""
+        """End by a signal with exit status 0; uvicorn's own method would raise the signal again."""
         if threading.current_thread() is not threading.main_thread():
             yield
             return
@@ -237,10 +223,9 @@ class WebServer(uvicorn.Server):
             watching.cancel()
 
 
-def _allow_descriptors(connections_at_most: int) -> None:
-    """Raise the soft limit of open files to what so many connections need, as far as the hard one goes."""
+def _allow_descriptors(wanted: int) -> None:
+    """Raise the soft limit of open files, as far as the hard limit permits."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = connections_at_most + 512
     if hard != resource.RLIM_INFINITY:
         wanted = min(wanted, hard)
     if soft < wanted:

@@ -1,14 +1,21 @@
-"""The web application: the API, and signing in beside it."""
+"""Web application: the API below ``/api/``, sign-in pages, and the dashboard at every other address."""
 
 from __future__ import annotations
 
-from flask import Response
+from collections.abc import Iterable
+from typing import Any
+
+from flask import Flask, Response, has_request_context, request
 from flask_openapi3.models.info import Info
 from flask_openapi3.openapi import OpenAPI
 
 import adon
+from adon.access.identity import Actor
 from adon.api.base import MAX_BODY, ProblemDocument
+from apps.dashboard.app import create_dashboard
+from apps.dashboard.pages import PAGES
 from apps.rest import dispatch, openapi, problem_answers, rate_limits, request_audit
+from apps.rest.authentication import InsideTransport
 from apps.rest.identity import views as identity
 from apps.rest.request_input import StrictJson
 from apps.rest.resources import (  # noqa: F401 - each registers its handlers
@@ -16,12 +23,9 @@ from apps.rest.resources import (  # noqa: F401 - each registers its handlers
     advice_resource,
     alarm_resource,
     flow_resource,
-    health_resource,
-    maintenance_resource,
     measurement_resource,
     network_resource,
     rule_resource,
-    schedule_resource,
     site_resource,
     status_resource,
     study_resource,
@@ -35,20 +39,53 @@ HEADERS = {
     "Referrer-Policy": "same-origin",
     "X-Content-Type-Options": "nosniff",
     "Cross-Origin-Resource-Policy": "same-origin",
-    "Cross-Origin-Opener-Policy": "same-origin",  # whoever opened the sign-in page keeps no hold of it
-    "Cache-Control": "private, no-store",  # of what says nothing else itself
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cache-Control": "private, no-store",
 }
 
 
+class Site:
+    """WSGI application over the services.
+
+    :param api: the API with sign-in, if it exists already.
+    """
+
+    def __init__(self, parts: Services, api: Flask | None = None) -> None:
+        self.api = with_sign_in(create_app(parts), parts) if api is None else api
+        self.dashboard = create_dashboard(
+            PAGES,
+            identity.current_actor,
+            identity.to_sign_in,
+            self._connect,
+            rate_limits.limit_anonymous,
+            parts.clock,
+            _refused,
+        )
+        self.dashboard.extensions[NAME] = parts
+
+    def __call__(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+        """Answer one request."""
+        is_api = environ.get("PATH_INFO", "").startswith(("/api/", "/sign-"))
+        return (self.api if is_api else self.dashboard)(environ, start_response)
+
+    def _connect(self, actor: Actor) -> InsideTransport:
+        address = request.remote_addr if has_request_context() else None
+        return InsideTransport(self.api, actor, address or "")
+
+
+def _refused(actor: Actor, why: str) -> None:
+    request_audit.attempt("page.forged", why, actor)
+
+
 def with_sign_in(app: OpenAPI, parts: Services) -> OpenAPI:
-    """The API with the pages of signing in and out beside it."""
-    identity.install(app, parts.sign_in, parts.clock)
+    """Add the sign-in pages to the API."""
+    identity.install(app, parts.configuration.access, parts.clock)
     problem_answers.show_browsers(app, identity.failure)
     return app
 
 
 def create_app(parts: Services) -> OpenAPI:
-    """The API over these services.
+    """Return the API over the services.
 
     :raises AdonError: if a route has no handler, or a handler no route.
     """
