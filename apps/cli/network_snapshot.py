@@ -16,7 +16,7 @@ from apps.cli.study import SNAPSHOT, SubmitFlag, hand_in
 if TYPE_CHECKING:
     import asyncio
 
-    from measurement.snapshot.wanted import Taken
+    from measurement.snapshot.snapshot_options import SnapshotResult
 
 MOST_ROWS = 40
 
@@ -53,14 +53,14 @@ def snapshot(
     from adon.config.instances import load_instances
     from measurement.document import dumps
     from measurement.model import to_json
-    from measurement.snapshot.taking import take
-    from measurement.snapshot.wanted import Taking
+    from measurement.snapshot.snapshot_options import SnapshotOptions
+    from measurement.snapshot.snapshot_runner import take_snapshot
 
     listed = load_instances(file)
     with option_errors("--transfer"):
-        interval = _seconds(transfer) / Taking().intervals
+        interval = _seconds(transfer) / SnapshotOptions().intervals
     with option_errors("--width"):
-        how = Taking(
+        how = SnapshotOptions(
             parse_train(train),
             interval=interval,
             width=width,
@@ -73,8 +73,8 @@ def snapshot(
     has_progress = FORMAT.get() is Format.TABLE and sys.stderr.isatty()
     progress = _progress if has_progress else _silent
 
-    async def one(stop: asyncio.Event) -> Taken:
-        return await take(listed.members, connect, how, stop=stop, progress=progress)
+    async def one(stop: asyncio.Event) -> SnapshotResult:
+        return await take_snapshot(listed.members, connect, how, stop=stop, progress=progress)
 
     taken = run_until_interrupted(one)
     if output is not None:
@@ -106,7 +106,7 @@ def _seconds(text: str) -> float:
     return seconds
 
 
-def _print(taken: Taken) -> None:
+def _print(taken: SnapshotResult) -> None:
     from adon.units import format_duration, format_rate
 
     found = taken.snapshot

@@ -177,7 +177,12 @@ def predict(
 
     The prediction uses the previous hour and the time of day; for less than two days the previous hour only.
     """
-    from measurement.profiling.predicting import next_hour, previous_hour, rolling_error, same_hour_yesterday
+    from measurement.profiling.traffic_forecast import (
+        next_hour,
+        previous_hour,
+        rolling_error,
+        same_hour_yesterday,
+    )
 
     with option_errors("FILE"):
         hours = read_column(file, BYTES)

@@ -90,15 +90,15 @@ def _profile_samples(
     where: str, last: str, tasks: Tasks, interrupted: Callable[[], bool]
 ) -> tuple[Profile, list[str]]:
     from adon.units import format_size
-    from measurement.profiling.listening import bound, listen
     from measurement.profiling.sflow import PORT
+    from measurement.profiling.sflow_collector import listen, open_socket
     from measurement.profiling.tasks import parse_end
 
     with option_errors("--for"):
         ends = time.monotonic() + parse_limit(last)
     with option_errors("--listen"):
         address, port = parse_end(where)
-        with bound(address, port or PORT) as at:
+        with open_socket(address, port or PORT) as at:
             found, refused = listen(at, tasks, lambda: interrupted() or time.monotonic() >= ends)
     notes = [f"{found.samples} samples in {found.datagrams} datagrams of {len(found.agents)} agents"]
     for count, what in (

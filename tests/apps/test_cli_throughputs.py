@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from apps.cli.main import app
-from measurement.profiling.predicting import next_hour
+from measurement.profiling.traffic_forecast import next_hour
 
 MICRO = [200e6] * 4 + [80e6] * 16
 """[HEALTH] figure 4: 200 Mbit/s for four seconds, 80 after that."""

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from benchmarks.lab import Namespace
 from measurement.model import to_json
-from measurement.profiling.listening import bound, listen
+from measurement.profiling.sflow_collector import listen, open_socket
 from measurement.profiling.tasks import Tasks
 from mininet_topos.commands import wait_until
 from mininet_topos.openvswitch import OpenVSwitch, open_vswitch
@@ -35,7 +35,7 @@ def main(folder: Path, answer: Path) -> None:
         switch = stack.enter_context(open_vswitch(folder / "ovs"))
         switch.vsctl("add-br", "br0", "--", "set", "Bridge", "br0", "datapath_type=netdev")
         spaces = {name: stack.enter_context(host(switch, name)) for name in HOSTS}
-        listener = stack.enter_context(bound("127.0.0.1", 0))
+        listener = stack.enter_context(open_socket("127.0.0.1", 0))
         port = listener.getsockname()[1]
         switch.vsctl(
             *("--", "--id=@s", "create", "sFlow", "agent=lo", f'target="127.0.0.1:{port}"', "header=128"),

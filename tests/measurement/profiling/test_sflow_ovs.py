@@ -12,9 +12,9 @@ import pytest
 
 from benchmarks.lab import UNSHARE
 from measurement.document import loads
-from measurement.profiling.listening import bound, listen
 from measurement.profiling.model import Profile
 from measurement.profiling.packets import End
+from measurement.profiling.sflow_collector import listen, open_socket
 from measurement.profiling.tasks import Tasks
 from tests.measurement.profiling.frames import datagram, ethernet, header, ip, sample
 from tests.measurement.profiling.sflow_lab import TRANSFERS
@@ -51,7 +51,7 @@ def test_what_is_no_sflow_is_counted_and_passed_over() -> None:
     one, other = End("10.0.0.1", 1), End("10.0.0.2", 2)
     tasks = Tasks.of({"a": [one.address], "b": [other.address]})
     data = [datagram(1, [sample(1, [header(ethernet(ip(one, other, 1000)))])]), b"what?", b""]
-    with bound("127.0.0.1", 0) as listener, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
+    with open_socket("127.0.0.1", 0) as listener, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
         for each in data:
             sender.sendto(each, listener.getsockname())
         looks = iter([False] * len(data) + [True])

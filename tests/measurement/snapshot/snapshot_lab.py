@@ -14,8 +14,8 @@ from measurement.model import to_json
 from measurement.probes.agent_client import AgentClient
 from measurement.probes.probe_types import TrainShape
 from measurement.probes.secure_channel import read_key
-from measurement.snapshot.taking import take
-from measurement.snapshot.wanted import Taking
+from measurement.snapshot.snapshot_options import SnapshotOptions
+from measurement.snapshot.snapshot_runner import take_snapshot
 from mininet_topos.measurement_points import instances_of, start_agents
 from mininet_topos.testbed import build_testbed
 from tests.support.rack_tree import RackTree
@@ -28,8 +28,10 @@ def main(folder: Path, answer: Path) -> None:
     cloud = RackTree(instances=2, hose=HOSE / 1e6)
     with build_testbed(cloud, folder) as testbed, start_agents(testbed, cloud.instances, folder / "key"):
         key = read_key(folder / "key")
-        how = Taking(TrainShape(bursts=5, burst=120), interval=0.2, crossing=1)
-        taken = asyncio.run(take(instances_of(cloud), lambda one: AgentClient.connect(one, key), how))
+        how = SnapshotOptions(TrainShape(bursts=5, burst=120), interval=0.2, crossing=1)
+        taken = asyncio.run(
+            take_snapshot(instances_of(cloud), lambda one: AgentClient.connect(one, key), how)
+        )
     told = {"snapshot": to_json(taken.snapshot), "constant": sorted(taken.constant), "failed": taken.failed}
     answer.write_text(json.dumps(told))
 

@@ -13,7 +13,7 @@ from measurement.snapshot.racks import Fault
 
 
 @dataclass(frozen=True, slots=True)
-class Taking:
+class SnapshotOptions:
     """How a snapshot is taken.
 
     :param shape: of trains; :func:`~measurement.probes` calibrates it for a network.
@@ -21,7 +21,7 @@ class Taking:
         first, in which TCP is still growing, and a token bucket may not be empty.
     :param width: paths of a trial; 0 to try nothing, and to know nothing of what paths share.
     :param crossing: on so many paths others' traffic is looked for, by transfers twice as long as the others,
-        but of a minute each at most; :func:`measurement.snapshot.crossing.sample` says on which.
+        but of a minute each at most; :func:`measurement.snapshot.cross_traffic_paths.sample` says on which.
     :param trains_at_once, transfers_at_once: of all instances together; None for as many as are free.
     """
 
@@ -42,11 +42,11 @@ class Taking:
             raise ValueError(f"intervals: {self.intervals} is too few: the first one does not count")
 
 
-USUAL = Taking()
+USUAL = SnapshotOptions()
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class SnapshotResult:
     """A snapshot, and what else was seen on the way.
 
     :param faults: what hop counts say that cannot be in a multi-rooted tree.

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from measurement.document import dumps, loads
 from measurement.health.model import Pair
 from measurement.snapshot.concurrent import plan
-from measurement.snapshot.crossing import sample
+from measurement.snapshot.cross_traffic_paths import sample
 from measurement.snapshot.model import Snapshot
 from measurement.snapshot.racks import tree
-from measurement.snapshot.taking import take
-from measurement.snapshot.wanted import Taken, Taking
+from measurement.snapshot.snapshot_options import SnapshotOptions, SnapshotResult
+from measurement.snapshot.snapshot_runner import take_snapshot
 from tests.measurement.snapshot.standin import Agents
 from tests.measurement.snapshot.trees import Network
 from tests.support.refusals import refused
@@ -27,12 +27,12 @@ AT = {
     for r in (0, 1)
     for m in (0, 1)
 }
-USUAL = Taking()
+USUAL = SnapshotOptions()
 HOSES = Network(AT, {**dict.fromkeys(AT, 300e6), "s0r0": 400e6})
 
 
-def taken(agents: Agents, how: Taking = USUAL) -> Taken:
-    return asyncio.run(take(agents.instances, agents.connect, how, clock=lambda: 1e9))
+def taken(agents: Agents, how: SnapshotOptions = USUAL) -> SnapshotResult:
+    return asyncio.run(take_snapshot(agents.instances, agents.connect, how, clock=lambda: 1e9))
 
 
 def test_everything_is_found_that_is_there() -> None:
@@ -57,12 +57,12 @@ def test_everything_is_found_that_is_there() -> None:
 
 def test_trains_do_not_meet() -> None:
     agents = Agents(HOSES)
-    taken(agents, Taking(width=0))
+    taken(agents, SnapshotOptions(width=0))
     assert any(len(met) > 1 for met in agents.met)
     for met in agents.met:
         assert not any({*one} & {*other} for one, other in combinations(met, 2))
     one_by_one = Agents(HOSES)
-    taken(one_by_one, Taking(width=0, trains_at_once=1))
+    taken(one_by_one, SnapshotOptions(width=0, trains_at_once=1))
     assert max(map(len, one_by_one.met)) == 1
 
 
@@ -71,8 +71,8 @@ def test_a_trial_is_made_whole_and_no_other_beside_it_where_one_at_a_time_was_as
     at = {f"s{s}m{m}": (f"s{s}", f"s{s}r", f"s{s}m{m} card") for s in range(3) for m in range(3)}
     racks = Network(at, dict.fromkeys(at, 300e6))
     usual, alone = Agents(racks), Agents(racks)
-    taken(usual, Taking(trains_at_once=1))
-    found = taken(alone, Taking(trains_at_once=1, transfers_at_once=1))
+    taken(usual, SnapshotOptions(trains_at_once=1))
+    found = taken(alone, SnapshotOptions(trains_at_once=1, transfers_at_once=1))
     assert max(map(len, usual.met)) == 6
     assert max(map(len, alone.met)) == 2
     assert found.constant == {*at}
@@ -80,12 +80,12 @@ def test_a_trial_is_made_whole_and_no_other_beside_it_where_one_at_a_time_was_as
 
 def test_the_first_interval_of_a_transfer_does_not_count() -> None:
     """The agents carry nothing in it."""
-    found = taken(Agents(HOSES), Taking(intervals=2)).snapshot
+    found = taken(Agents(HOSES), SnapshotOptions(intervals=2)).snapshot
     assert found.rates == pytest.approx(HOSES.alone(), rel=1e-6)
 
 
 def test_without_trials_nothing_is_known_of_what_is_shared() -> None:
-    result = taken(Agents(HOSES), Taking(width=0))
+    result = taken(Agents(HOSES), SnapshotOptions(width=0))
     assert (result.snapshot.hoses, result.snapshot.bottlenecks, result.trials) == ({}, (), 0)
     assert result.snapshot.whole
 
@@ -122,7 +122,7 @@ def test_who_is_gone_is_asked_nothing_more(orders: int) -> None:
 
 
 def test_a_trial_that_lost_one_of_its_paths_says_nothing() -> None:
-    how = Taking(width=3)
+    how = SnapshotOptions(width=3)
     whole = taken(Agents(HOSES), how)
     trial = next(one for one in plan(tree([*AT], HOSES.hops()), HOSES.alone(), 3) if len(one.paths) == 3)
     lost = taken(Agents(HOSES, alone_only={trial.paths[0]}), how)
@@ -137,7 +137,7 @@ def test_a_trial_that_lost_one_of_its_paths_says_nothing() -> None:
 def test_what_was_found_until_it_is_stopped_is_kept(orders: int) -> None:
     agents = Agents(HOSES)
 
-    async def stopped() -> Taken:
+    async def stopped() -> SnapshotResult:
         stop = asyncio.Event()
 
         async def watch() -> None:
@@ -146,7 +146,7 @@ def test_what_was_found_until_it_is_stopped_is_kept(orders: int) -> None:
             stop.set()
 
         watching = asyncio.create_task(watch())
-        result = await take(agents.instances, agents.connect, Taking(), stop=stop)
+        result = await take_snapshot(agents.instances, agents.connect, SnapshotOptions(), stop=stop)
         await watching
         return result
 
@@ -160,7 +160,7 @@ def test_what_was_found_until_it_is_stopped_is_kept(orders: int) -> None:
 def test_others_traffic_is_looked_for_where_it_is_wanted() -> None:
     crowded, windowed = Pair("s0r0m0", "s0r0m1"), Pair("s0r0m1", "s0r0m0")
     agents = Agents(HOSES, others={crowded: 2.0, windowed: None})
-    result = taken(agents, Taking(width=0, crossing=len(HOSES.pairs)))
+    result = taken(agents, SnapshotOptions(width=0, crossing=len(HOSES.pairs)))
     found = result.snapshot
     assert {*found.crossing} | {*result.uncrossed} == {*agents.crossed}
     assert sorted(agents.crossed) == sorted(HOSES.pairs)
@@ -177,13 +177,13 @@ def test_what_was_not_asked_for_is_not_looked_for() -> None:
     agents = Agents(HOSES)
     assert taken(agents).snapshot.crossing == {}
     assert agents.crossed == []
-    taken(agents, Taking(crossing=len(AT)))
+    taken(agents, SnapshotOptions(crossing=len(AT)))
     assert sorted(pair.source for pair in agents.crossed) == sorted(AT), "a way out of each"
 
 
 def test_others_traffic_alone_and_one_path_at_a_time() -> None:
     agents = Agents(HOSES)
-    result = taken(agents, Taking(width=0, crossing=10_000))
+    result = taken(agents, SnapshotOptions(width=0, crossing=10_000))
     assert {*result.snapshot.crossing} == {*HOSES.pairs}
     for met in agents.met:
         assert not any({*one} & {*other} for one, other in combinations(met, 2))
@@ -192,7 +192,9 @@ def test_others_traffic_alone_and_one_path_at_a_time() -> None:
 def test_who_is_gone_before_others_traffic_was_looked_for_keeps_its_rates() -> None:
     whole = Agents(HOSES)
     taken(whole)
-    result = taken(Agents(HOSES, after={"s1r1m1": whole.asked_of["s1r1m1"]}), Taking(crossing=len(AT)))
+    result = taken(
+        Agents(HOSES, after={"s1r1m1": whole.asked_of["s1r1m1"]}), SnapshotOptions(crossing=len(AT))
+    )
     assert result.snapshot.whole
     assert {pair.source for pair in result.uncrossed} == {"s1r1m1"}
 
@@ -231,13 +233,13 @@ def test_nobody_answers() -> None:
 )
 def test_what_cannot_be_is_refused(how: dict[str, int], field: str) -> None:
     with refused(ValueError, field):
-        Taking(**how)  # type: ignore[arg-type]
+        SnapshotOptions(**how)  # type: ignore[arg-type]
 
 
 def test_it_is_told_how_far_it_is() -> None:
     told: list[tuple[str, int, int]] = []
     agents = Agents(HOSES)
-    asyncio.run(take(agents.instances, agents.connect, progress=lambda *each: told.append(each)))
+    asyncio.run(take_snapshot(agents.instances, agents.connect, progress=lambda *each: told.append(each)))
     for what in ("hops", "trains", "transfers", "trials"):
         counts = [(done, of) for kind, done, of in told if kind == what]
         assert counts == sorted(counts)

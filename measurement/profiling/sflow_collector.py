@@ -20,7 +20,7 @@ LOOK_S = 0.2
 
 
 @contextmanager
-def bound(address: str, port: int = sflow.PORT) -> Iterator[socket.socket]:
+def open_socket(address: str, port: int = sflow.PORT) -> Iterator[socket.socket]:
     """A socket at an address of this machine.
 
     :raises OSError: if it cannot be had.

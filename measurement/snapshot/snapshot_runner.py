@@ -34,11 +34,11 @@ from measurement.probes.findings import (
 from measurement.probes.probe_types import LONGEST, CrossTraffic, Hops, Probe, ProbeOrder, Throughput, Train
 from measurement.snapshot.bottlenecks import Shared, Tried, infer
 from measurement.snapshot.concurrent import Trial, plan, rounds
-from measurement.snapshot.crossing import sample
+from measurement.snapshot.cross_traffic_paths import sample
 from measurement.snapshot.model import Snapshot
 from measurement.snapshot.racks import Level, Tree, tree
+from measurement.snapshot.snapshot_options import USUAL, SnapshotOptions, SnapshotResult
 from measurement.snapshot.turns import Turns
-from measurement.snapshot.wanted import USUAL, Taken, Taking
 
 PATIENCE_S = 20.0
 """How long a report may take beyond what its probes do."""
@@ -51,15 +51,15 @@ SAMPLE_S = 0.1
 ALONE_LIMITED = "a second connection takes nothing from the first"
 
 
-async def take(
+async def take_snapshot(
     instances: Sequence[Instance],
     connect: ConnectAgent,
-    how: Taking = USUAL,
+    how: SnapshotOptions = USUAL,
     *,
     stop: asyncio.Event | None = None,
     progress: Callable[[str, int, int], None] = lambda *_: None,
     clock: Callable[[], float] = time.time,
-) -> Taken:
+) -> SnapshotResult:
     """Measure all pairs.
 
     :param stop: when it is set nothing more is begun, what is under way is left, and the rest is kept.
@@ -79,7 +79,7 @@ class _Work:
     """A snapshot under way."""
 
     agents: AgentPool
-    how: Taking
+    how: SnapshotOptions
     progress: Callable[[str, int, int], None]
     trains: dict[Pair, float] = field(default_factory=dict)
     alone: dict[Pair, float] = field(default_factory=dict)
@@ -111,7 +111,7 @@ class _Work:
             turns = Turns(found, paths, self.how.transfers_at_once)
             await self._each("others' traffic", turns, self._cross)
 
-    def taken(self, at: float, stopped: bool) -> Taken:
+    def taken(self, at: float, stopped: bool) -> SnapshotResult:
         """What there is so far."""
         rates = {**self.trains, **self.alone, **self.links}
         known = [each for each in self.tried if len(each.together) > 1]
@@ -135,7 +135,9 @@ class _Work:
             missing=missing,
         )
         failed = self.trials - len(known)
-        return Taken(snapshot, found.faults, shared.constant, self.trials, failed, self.uncrossed, stopped)
+        return SnapshotResult(
+            snapshot, found.faults, shared.constant, self.trials, failed, self.uncrossed, stopped
+        )
 
     def _pairs(self) -> list[Pair]:
         return [Pair(*each) for each in permutations(self.agents.names, 2)]

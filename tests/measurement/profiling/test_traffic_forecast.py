@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from measurement.profiling.predicting import (
+from measurement.profiling.traffic_forecast import (
     DAY,
     LEARNT,
     Error,
