@@ -8,8 +8,6 @@ from dataclasses import dataclass
 
 from playwright.sync_api import Browser, Page, Request, sync_playwright
 
-from apps.dashboard.router import POLL
-
 QUIET_MS = 500.0
 UPDATE = "/_dash-update-component"
 CHROMIUM = "/usr/bin/chromium"
@@ -65,7 +63,7 @@ def recorded(url: str, token: str, address: str, seconds: float) -> Asked:
         found: list[Question] = []
 
         def note(request: Request) -> None:
-            if request.url.startswith((url + UPDATE, url + POLL)):
+            if request.url.startswith(url + UPDATE):
                 found.append(Question(request.url.removeprefix(url), request.post_data or ""))
 
         page.on("request", note)

@@ -17,7 +17,6 @@ from werkzeug.wrappers import Response as AnyResponse
 from adon.access.identity import Actor
 from adon.errors import Forbidden, TooManyRequests
 from apps.dashboard import frame, router
-from apps.dashboard.fresh import Drawings
 from apps.dashboard.page import Page
 from apps.dashboard.visit import CLOCK, CONNECT, Connect
 from apps.rest.request_origin import is_foreign
@@ -86,7 +85,7 @@ def create_dashboard(
         index_string=frame.INDEX,
     )
     app.layout = frame.layout(pages, lambda: g.actor)
-    router.install(app, server, pages, Drawings())
+    router.install(app, pages)
     frame.install(app)
     policy = _policy(app)
 

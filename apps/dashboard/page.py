@@ -41,8 +41,9 @@ class Page:
     :param title: its name in the navigation and in the browser's title.
     :param action: who may not do this is not offered the page (the API refuses by itself).
     :param show: what stays as long as the page is open, forms included.
-    :param live: what is asked again every ``refresh_s`` seconds and shown below it, if it has changed.
+    :param live: what is requested again every ``refresh_s`` seconds and shown below it, if it has changed.
     :param group: where the navigation lists it; None for a page that others lead to.
+    :param below: what stays below ``live``.
     :param callbacks: adds what happens on it to the application, once.
     """
 
@@ -54,6 +55,7 @@ class Page:
     refresh_s: float = 5.0
     group: Group | None = None
     callbacks: Callable[[Dash], None] = no_callbacks
+    below: Show | None = None
 
     @cached_property
     def _pattern(self) -> re.Pattern[str]:

@@ -1,102 +1,65 @@
-"""From an address to a page, and a page kept fresh: what every visit goes through.
-
-A page is drawn by a callback of Dash.  What moves on it is fetched again by :data:`POLL` as it is
-(``assets/fresh.js``): an ordinary GET with an entity tag, so nothing is sent when nothing has changed.
-"""
+"""From an address to a page, and the refreshed part of a page."""
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Mapping, Sequence
 from typing import Any
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, urlsplit
 
-from dash import ClientsideFunction, Dash, Input, Output, State, dcc, html
+from dash import MATCH, ClientsideFunction, Dash, Input, Output, State, ctx, dcc, html
 from dash.development.base_component import Component
-from flask import Flask, Response, request
 
-from adon.client import Transport
 from adon.errors import AdonError
 from apps.dashboard import ui
-from apps.dashboard.encoding import encoded, plain
-from apps.dashboard.fresh import Drawings, Drawn, Seen
 from apps.dashboard.page import Page, Show, find
-from apps.dashboard.ui import ticking
-from apps.dashboard.visit import Visit, api, visit
+from apps.dashboard.ui import refresh
+from apps.dashboard.visit import Visit, visit
 
 log = logging.getLogger("apps.dashboard")
 
-URL, MAIN, LIVE, TAG, TITLE, NAV = "url", "main", "live", "live-tag", "title", "nav"
-TICKER = "page"
-POLL = "/_live"
-"""Where what moves on a page is fetched from: ``?path=/flows&search=?state=active``."""
-NO_REFRESH_S = 3600.0
+URL, MAIN, TITLE, NAV = "url", "main", "title", "nav"
+LIVE = "live"
 
 
 def skeleton() -> list[Component]:
-    """What the router needs to be on the page."""
-    return [
-        dcc.Location(id=URL, refresh="callback-nav"),
-        dcc.Store(id=TITLE),
-        dcc.Store(id=TAG),
-        *ticking.ticker(TICKER, NO_REFRESH_S, disabled=True),
-    ]
+    """Return what the router needs in the frame."""
+    return [dcc.Location(id=URL, refresh="callback-nav"), dcc.Store(id=TITLE)]
 
 
-def install(app: Dash, server: Flask, pages: Sequence[Page], drawings: Drawings) -> None:
-    """Add the way to every page, what keeps it fresh, and the callbacks of each.
-
-    :param drawings: keeps what was drawn.
-    """
+def install(app: Dash, pages: Sequence[Page]) -> None:
+    """Add the callbacks that show every page, refresh it, and the callbacks of each page."""
 
     @app.callback(
         Output(MAIN, "children"),
         Output(TITLE, "data"),
-        Output(ticking.tick(TICKER), "interval"),
-        Output(ticking.tick(TICKER), "disabled"),
-        Output(TAG, "data"),
         Input(URL, "pathname"),
         Input(URL, "search"),
     )
-    def go(pathname: str | None, search: str | None) -> tuple[object, str, float, bool, str]:
-        found = find(pages, pathname or "/")
-        if found is None:
-            return ui.not_found(pathname or "/"), "Not found", NO_REFRESH_S * 1000, True, ""
-        page, parts = found
-        live = page.live
-        try:
-            shown = _shown(page.show, visit(parts, query_of(search)))
-        except AdonError as error:  # the refreshed part would fail with the same error
-            shown, live = html.Div([ui.head(page.title), ui.failure(error)]), None
-        drawn = _drawn(live, parts, pathname or "/", search or "", drawings, shared=False)
-        moving = html.Div([] if drawn is None else json.loads(drawn.content), id=LIVE)
-        tag = "" if drawn is None else drawn.tag
-        return plain([shown, moving]), page.title, page.refresh_s * 1000, live is None, tag
-
-    @server.get(POLL)
-    def poll() -> Response:
-        path, search = request.args.get("path", ""), request.args.get("search", "")
+    def show_page(pathname: str | None, search: str | None) -> tuple[object, str]:
+        path = pathname or "/"
         found = find(pages, path)
-        drawn = None if found is None else _drawn(found[0].live, found[1], path, search, drawings)
-        if drawn is None:
-            return Response("nothing moves there", 404, mimetype="text/plain")
-        answer = Response(drawn.content, mimetype="application/json")
-        answer.set_etag(drawn.tag)
-        answer.make_conditional(request)
-        return answer
+        if found is None:
+            return ui.not_found(path), "Not found"
+        page, parts = found
+        return _draw_page(page, visit(parts, query_of(search)), path + (search or "")), page.title
 
-    ticking.install(app)
-    app.clientside_callback(
-        ClientsideFunction("adon_fresh", "poll"),
-        Output(LIVE, "children"),
-        Output(TAG, "data", allow_duplicate=True),
-        ticking.look(TICKER),
-        State(URL, "pathname"),
-        State(URL, "search"),
-        State(TAG, "data"),
+    @app.callback(
+        Output({"type": "live", "of": MATCH}, "children"),
+        Output({"type": "digest", "of": MATCH}, "data"),
+        Input({"type": "look", "of": MATCH}, "data"),
+        State({"type": "digest", "of": MATCH}, "data"),
         prevent_initial_call=True,
     )
+    def refresh_page(_look: int | None, before: str | None) -> tuple[object, object]:
+        address = urlsplit(ctx.outputs_list[0]["id"]["of"])
+        found = find(pages, address.path)
+        content = None
+        if found is not None and found[0].live is not None:
+            content, _ = _draw(found[0].live, visit(found[1], query_of(address.query)))
+        return refresh.changed(content, before)
+
+    refresh.install(app)
     app.clientside_callback(
         ClientsideFunction("adon", "entitle"),
         Output(NAV, "title"),
@@ -108,40 +71,34 @@ def install(app: Dash, server: Flask, pages: Sequence[Page], drawings: Drawings)
 
 
 def query_of(search: str | None) -> Mapping[str, str]:
-    """The first value of each name of an address's query (``?a=b``)."""
+    """Return the first value of each name of the query of an address (``?a=b``)."""
     return {name: values[0] for name, values in parse_qs((search or "").removeprefix("?")).items()}
 
 
-def _shown(show: Show, here: Visit) -> Any:
-    """Return what a page shows, or a notice if it fails for a reason that is no error of ADON."""
+def _draw_page(page: Page, here: Visit, address: str) -> list[Any]:
+    shown, succeeded = _draw(page.show, here)
+    if not succeeded:  # the other parts would fail with the same error
+        return [ui.head(page.title), shown]
+    parts = [shown]
+    if page.live is not None:
+        content, _ = _draw(page.live, here)
+        parts += [
+            html.Div(html.Div(content, id={"type": "live", "of": address}), id=LIVE),
+            dcc.Store(id={"type": "digest", "of": address}, data=refresh.digest_of(content)),
+            *refresh.ticker(address, page.refresh_s),
+        ]
+    if page.below is not None:
+        parts.append(_draw(page.below, here)[0])
+    return parts
+
+
+def _draw(show: Show, here: Visit) -> tuple[Any, bool]:
+    """Return what a part of a page shows, or a notice that says why it fails; and whether it succeeded."""
     try:
-        return show(here)
-    except AdonError:
-        raise
+        return show(here), True
+    except AdonError as error:
+        return ui.failure(error), False
     except Exception:
         # A page that fails must differ from a page that still loads.
         log.exception("event=dashboard.failed page=%s", show.__module__)
-        return ui.notice("This page could not be drawn. The web process's log says why.", "bad")
-
-
-def _drawn(
-    live: Show | None,
-    parts: Mapping[str, str],
-    path: str,
-    search: str,
-    drawings: Drawings,
-    *,
-    shared: bool = True,
-) -> Drawn | None:
-    """The part of a page that refreshes, for the user of the request; None for a static page."""
-    if live is None:
-        return None
-
-    def draw(through: Transport) -> bytes:
-        try:
-            return encoded(_shown(live, visit(parts, query_of(search), through)))
-        except AdonError as error:
-            return encoded(ui.failure(error))
-
-    here = visit(parts)
-    return drawings.get(Seen(here.actor, here.zone.key, path, search), api(), draw, shared=shared)
+        return ui.notice("This page could not be drawn. The web process's log says why.", "bad"), False

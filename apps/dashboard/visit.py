@@ -47,25 +47,13 @@ class Visit:
         return Policy().decide(self.actor, action, OwnedObject(owner)).allowed
 
 
-def visit(
-    parts: Mapping[str, str] | None = None,
-    query: Mapping[str, str] | None = None,
-    through: Transport | None = None,
-) -> Visit:
-    """The visit that the present request is part of; for callbacks, too.
-
-    :param through: the way to the API, if it is not :func:`api` itself.
-    """
+def visit(parts: Mapping[str, str] | None = None, query: Mapping[str, str] | None = None) -> Visit:
+    """Return the visit that the present request is part of; for callbacks, too."""
     clock = cast(Callable[[], float], current_app.extensions[CLOCK])
     zone = zone_named(request.cookies.get(ZONE_COOKIE))
-    client = Client(api() if through is None else through)
-    return Visit(client, cast(Actor, g.actor), clock(), zone, parts or {}, query or {})
-
-
-def api() -> Transport:
-    """The API with the permissions of the user of the request."""
-    connect = cast(Connect, current_app.extensions[CONNECT])
-    return connect(cast(Actor, g.actor))
+    actor = cast(Actor, g.actor)
+    client = Client(cast(Connect, current_app.extensions[CONNECT])(actor))
+    return Visit(client, actor, clock(), zone, parts or {}, query or {})
 
 
 def zone_named(name: str | None) -> ZoneInfo:

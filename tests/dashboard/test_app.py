@@ -19,20 +19,9 @@ from apps.rest.web_app import Site
 from tests.support.web_world import World
 
 UPDATE = "/_dash-update-component"
-TICK = {"of": "page", "type": "tick"}
-NAMED = json.dumps(TICK, separators=(",", ":"))
 GO = {
-    "output": f"..main.children...title.data...{NAMED}.interval...{NAMED}.disabled...live-tag.data..",
-    "outputs": [
-        {"id": name, "property": of}
-        for name, of in (
-            ("main", "children"),
-            ("title", "data"),
-            (TICK, "interval"),
-            (TICK, "disabled"),
-            ("live-tag", "data"),
-        )
-    ],
+    "output": "..main.children...title.data..",
+    "outputs": [{"id": "main", "property": "children"}, {"id": "title", "property": "data"}],
     "inputs": [
         {"id": "url", "property": "pathname", "value": "/"},
         {"id": "url", "property": "search", "value": ""},
@@ -144,10 +133,10 @@ def test_a_private_page_is_kept_by_no_cache_and_its_cookie_by_no_script(inside: 
 
 
 def test_a_browser_keeps_our_code_until_it_has_another_address(inside: Client) -> None:
-    named = inside.get("/assets/fresh.js?m=1795370011.2")
+    named = inside.get("/assets/refresh.js?m=1795370011.2")
     assert named.status_code == 200
     assert named.headers["Cache-Control"] == "public, max-age=31536000, immutable"
-    assert "immutable" not in inside.get("/assets/fresh.js").headers.get("Cache-Control", "")
+    assert "immutable" not in inside.get("/assets/refresh.js").headers.get("Cache-Control", "")
     assert "immutable" not in inside.get("/assets/none.js?m=1").headers.get("Cache-Control", "")
 
 

@@ -13,7 +13,6 @@ from adon.api.alarms import AlarmView
 from adon.api.measurements import SeriesView
 from adon.errors import AdonError
 from apps.dashboard import ui
-from apps.dashboard.encoding import changed
 from apps.dashboard.network import subscriptions
 from apps.dashboard.network.series_data import RANGES, Direction
 from apps.dashboard.network.series_reading import text_of
@@ -158,9 +157,9 @@ def callbacks(app: Dash) -> None:
     ) -> Any:
         here = visit()
         try:
-            return changed(listed(here, chosen(here, which, severity_, path, metric, range_)), before)
+            return ui.changed(listed(here, chosen(here, which, severity_, path, metric, range_)), before)
         except AdonError as error:
-            return changed(ui.failure(error), before)
+            return ui.changed(ui.failure(error), before)
 
     @app.callback(
         Output(SAID, "children"), Input({"type": SEEN, "id": ALL}, "n_clicks"), prevent_initial_call=True

@@ -12,7 +12,6 @@ from adon.access.policy import Action
 from adon.api.network import EstimateView, PathView
 from adon.errors import AdonError, NotFound, Unavailable
 from apps.dashboard import ui
-from apps.dashboard.encoding import changed
 from apps.dashboard.network import health, series_panel
 from apps.dashboard.network.map_facts import state_badge
 from apps.dashboard.network.series_data import Direction, metric_order, metric_words
@@ -197,7 +196,7 @@ def callbacks(app: Dash) -> None:
         prevent_initial_call=True,
     )
     def refresh(_look: int | None, name: str, before: str | None) -> tuple[object, object]:
-        return changed(now(visit(), name), before)
+        return ui.changed(now(visit(), name), before)
 
     @app.callback(
         Output(SAID, "children"),

@@ -19,7 +19,7 @@ from apps.dashboard.ui.blocks import (
 from apps.dashboard.ui.fields import choice, field, problems_of, settled, text_input
 from apps.dashboard.ui.figures import chart
 from apps.dashboard.ui.folding import folded, inside, opening
-from apps.dashboard.ui.ticking import look, ticker
+from apps.dashboard.ui.refresh import changed, look, ticker
 from apps.dashboard.ui.words import (
     ago,
     count,
@@ -41,6 +41,7 @@ __all__ = [
     "badge",
     "bar",
     "card",
+    "changed",
     "chart",
     "choice",
     "columns",

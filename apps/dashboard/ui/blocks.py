@@ -14,7 +14,6 @@ from dash import dcc, html
 from dash.development.base_component import Component
 
 from adon.errors import AdonError, Forbidden, InvalidInput, NotFound, Unavailable
-from apps.dashboard.ui.making import made
 
 Tone = Literal["good", "bad", "wait", "plain"]
 
@@ -77,11 +76,9 @@ def table(
     if not found:
         return empty_says if isinstance(empty_says, Component) else empty(str(empty_says))
     body = [
-        made(
-            html.Tr,
+        html.Tr(
             [
-                made(
-                    html.Td,
+                html.Td(
                     column.cell(row),
                     className=column.style,
                     **{"data-label": column.name},
@@ -113,15 +110,15 @@ def facts(*pairs: tuple[str, Any]) -> Component:
 
 def badge(text: str, tone: Tone = "plain") -> Component:
     """A word that stands out."""
-    return made(html.Span, text, className=f"badge {tone}")
+    return html.Span(text, className=f"badge {tone}")
 
 
 def bar(part: float, text: str, tone: Tone = "plain") -> Component:
     """How much of something, 0 to 1, with words beside it."""
     width = 100 * min(max(part, 0.0), 1.0)
-    filled = made(html.Span, className=f"filled {tone}", style={"width": f"{width:.1f}%"})
-    drawn = made(html.Span, filled, className="bar", **{"aria-hidden": "true"})
-    return made(html.Span, [drawn, made(html.Span, text)], className="level")
+    filled = html.Span(className=f"filled {tone}", style={"width": f"{width:.1f}%"})
+    drawn = html.Span(filled, className="bar", **{"aria-hidden": "true"})
+    return html.Span([drawn, html.Span(text)], className="level")
 
 
 def details(summary: Any, *content: Any, opened: bool = False) -> Component:
@@ -131,7 +128,7 @@ def details(summary: Any, *content: Any, opened: bool = False) -> Component:
 
 def link(text: Any, to: str, *, button: bool = False) -> Component:
     """A way to another page of ours."""
-    return made(dcc.Link, text, href=to, className="button" if button else "")
+    return dcc.Link(text, href=to, className="button" if button else "")
 
 
 def empty(says: str, *ways: Component) -> Component:

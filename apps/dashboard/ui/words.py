@@ -15,7 +15,6 @@ from dash import html
 from dash.development.base_component import Component
 
 from adon.units import format_count, format_duration, format_rate, format_ratio, format_size
-from apps.dashboard.ui.making import made
 from apps.dashboard.visit import Visit
 
 NONE = "–"
@@ -132,8 +131,7 @@ def when(at: float | None, here: Visit) -> Component | str:
     local = moment.astimezone(here.zone)
     today = datetime.fromtimestamp(here.now, here.zone).date()
     text = f"{local:%H:%M:%S}" if local.date() == today else f"{local:%-d %b %Y, %H:%M}"
-    return made(
-        html.Time,
+    return html.Time(
         text,
         dateTime=moment.isoformat(),
         title=f"{local:%A, %-d %B %Y, %H:%M:%S %Z}",
