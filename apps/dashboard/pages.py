@@ -5,8 +5,18 @@ from __future__ import annotations
 from apps.dashboard import home
 from apps.dashboard.compute import jobs_page, reservations_page, sites_page
 from apps.dashboard.instances import evaluation_page, health_page, placement_page
-from apps.dashboard.network.pages import NETWORK
-from apps.dashboard.operation import account, audit, parts, rules, switches, users
+from apps.dashboard.network import (
+    alarm_page,
+    alarms_page,
+    maintenance_page,
+    map_page,
+    mesh_page,
+    path_page,
+    schedule_page,
+    series_page,
+    workflows_page,
+)
+from apps.dashboard.operation import account, audit, parts, rules, users
 from apps.dashboard.page import Page
 from apps.dashboard.policy import (
     advice_page,
@@ -41,13 +51,20 @@ PAGES: tuple[Page, ...] = (
     outcomes_page.PAGE,
     advice_page.PAGE,
     parts.PAGE,
-    switches.PAGE,
     rules.PAGE,
     users.ALL_PAGE,
     users.ONE_PAGE,
     audit.PAGE,
     account.PAGE,
-    *NETWORK,
+    map_page.PAGE,
+    mesh_page.PAGE,
+    series_page.PAGE,
+    path_page.PAGE,
+    schedule_page.PAGE,
+    alarms_page.PAGE,
+    alarm_page.PAGE,
+    workflows_page.PAGE,
+    maintenance_page.PAGE,
     health_page.PAGE,
     placement_page.PAGE,
     evaluation_page.PAGE,

@@ -78,19 +78,18 @@ def test_the_map_is_turned_where_it_is_narrow(browse: Browse, width: int, uprigh
 
 
 def test_a_window_is_announced_and_cancelled(browse: Browse) -> None:
-    page = browse("/network", "performance_engineer")
+    page = browse("/maintenance", "performance_engineer")
     page.get_by_text("Announce a maintenance window").click()
-    page.click("#window-announce")
+    page.click("#window-submit")
     expect(page.locator("#window-begins-problem")).to_contain_text("missing")
     page.select_option("#window-name", "al2s")
     page.fill("#window-begins", "2030-11-30 14:00")
     page.fill("#window-ends", "2030-11-30 16:00")
     page.locator("#window-ends").press("Tab")
-    page.wait_for_timeout(500)  # what is typed is told after a moment's rest
-    page.click("#window-announce")
-    expect(page.locator("#window-said")).to_contain_text("is announced")
+    page.click("#window-submit")
+    expect(page.locator("#window-answer")).to_contain_text("is announced")
     page.on("dialog", lambda dialog: dialog.accept())
-    page.locator("#window-table button", has_text="Cancel").click()
+    page.locator("#maintenance button", has_text="Cancel").click()
     expect(page.locator("#window-cancelled")).to_contain_text("is cancelled")
 
 
@@ -123,7 +122,7 @@ def test_an_alarm_is_seen_by_keyboard(browse: Browse) -> None:
 
 def test_a_failure_is_rehearsed_and_asked_again(world: World, browse: Browse) -> None:
     world.submit()
-    page = browse("/what-if")
+    page = browse("/maintenance")
     expect(page.locator("#if-answer")).to_contain_text("Choose a failure")
     page.click("#if-every")
     page.get_by_role("link", name="path-down al2s").click()

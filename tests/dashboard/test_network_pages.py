@@ -11,13 +11,13 @@ from adon.api.measurements import LimitsView, MeshCell, MeshValue, MeshView, Ver
 from adon.errors import InvalidInput, NotFound
 from apps.dashboard.network import (
     alarm_page,
-    lists,
-    maintenance,
+    maintenance_page,
+    map_page,
     mesh_page,
     path_page,
     schedule_page,
     subscriptions,
-    what_if_page,
+    what_if,
     workflows_page,
 )
 from measurement.model import Metric, Observation, PathKey
@@ -29,11 +29,13 @@ from tests.support.web_world import World
 # -- the map -------------------------------------------------------------------------------------------
 
 
-def test_without_the_controller_the_tables_tell_the_rest(world: World, visiting: Visiting) -> None:
-    world.stop_controller()
-    away = lists.all_of(visiting())
-    assert {"notice", "wait"} <= classes(away)
-    assert "No maintenance" in text(away)
+def test_tables_of_the_map_name_state_route_and_flows(world: World, visiting: Visiting) -> None:
+    flow = world.submit()
+    shown = map_page.live(visiting())
+    said = text(shown)
+    for words in ("al2s", "L2", "1701", "external networks", "mu-edge", "connected", "one table, ADON only"):
+        assert words in said
+    assert f"/flows/{flow}" in links(shown)
 
 
 # -- maintenance ---------------------------------------------------------------------------------------
@@ -48,15 +50,15 @@ def test_without_the_controller_the_tables_tell_the_rest(world: World, visiting:
 )
 def test_what_is_wrong_stands_beside_its_field(typed: dict[str, str], fields: set[str]) -> None:
     with pytest.raises(InvalidInput) as caught:
-        maintenance.asked(typed, ZoneInfo("UTC"))
+        maintenance_page.read_window(typed, ZoneInfo("UTC"))
     assert {one.field for one in caught.value.problems} == fields
 
 
 def test_the_form_is_for_who_may(visiting: Visiting) -> None:
     network = visiting().client.topology()
-    assert "Announce" in text(maintenance.form(network, visiting("performance_engineer")))
-    assert "Announce" not in text(maintenance.form(network, visiting("auditor")))
-    assert maintenance.names_of(network, "switch") == [("mu-edge", "mu-edge"), ("osu-edge", "osu-edge")]
+    assert "Announce" in text(maintenance_page.below(visiting("performance_engineer")))
+    assert "Announce" not in text(maintenance_page.below(visiting("auditor")))
+    assert maintenance_page.names_of(network, "switch") == [("mu-edge", "mu-edge"), ("osu-edge", "osu-edge")]
 
 
 # -- the mesh ------------------------------------------------------------------------------------------
@@ -209,12 +211,12 @@ def test_a_client_without_limit_has_every_workflow(world: World, visiting: Visit
 def test_a_failure_is_rehearsed(world: World, visiting: Visiting) -> None:
     world.submit()
     (report,) = visiting().client.what_if("path-down", "al2s")
-    said = text(what_if_page.rehearsal(report))
+    said = text(what_if.rehearsal(report))
     assert "(al2s)" in said
     assert "1 flow" in said
 
 
 def test_every_single_failure_is_ranked(visiting: Visiting) -> None:
-    shown = what_if_page.ranking(visiting().client.what_if(None, None))
-    assert any(to.startswith("/what-if?failure=path-down&name=al2s") for to in links(shown))
-    assert "empty" in classes(what_if_page.ranking([]))
+    shown = what_if.ranking(visiting().client.what_if(None, None))
+    assert any(to.startswith("/maintenance?failure=path-down&name=al2s") for to in links(shown))
+    assert "empty" in classes(what_if.ranking([]))

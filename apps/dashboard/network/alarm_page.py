@@ -14,9 +14,9 @@ from adon.api.alarms import AlarmView
 from adon.errors import AdonError
 from apps.dashboard import ui
 from apps.dashboard.network.alarms_page import severity
+from apps.dashboard.network.links import path_link, series_address
 from apps.dashboard.network.series_data import Direction, metric_words
 from apps.dashboard.network.series_figure import UNITS, local
-from apps.dashboard.network.where import path_link, series_address
 from apps.dashboard.page import Page
 from apps.dashboard.visit import Visit, visit
 from apps.figures.looks import BAD, SERIES

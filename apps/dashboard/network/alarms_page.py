@@ -14,9 +14,9 @@ from adon.api.measurements import SeriesView
 from adon.errors import AdonError
 from apps.dashboard import ui
 from apps.dashboard.network import subscriptions
+from apps.dashboard.network.links import path_link, series_link
 from apps.dashboard.network.series_data import RANGES, Direction
 from apps.dashboard.network.series_reading import text_of
-from apps.dashboard.network.where import path_link, plural, series_link
 from apps.dashboard.page import Group, Page
 from apps.dashboard.ui.blocks import Tone
 from apps.dashboard.ui.words import METRIC_NAMES
@@ -108,7 +108,7 @@ def listed(here: Visit, found: Iterable[AlarmView]) -> Component:
     )
     return html.Div(
         [
-            html.P(plural(len(alarms), "alarm"), className="muted") if alarms else None,
+            html.P(ui.count(len(alarms), "alarm"), className="muted") if alarms else None,
             ui.table(columns, alarms, nothing, "Alarms"),
         ]
     )

@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
 
+from dash.development.base_component import Component
+
 from adon.api.network import LinkView, PathView
+from apps.dashboard import ui
 from apps.dashboard.network.series_data import Direction
-from apps.dashboard.ui.blocks import Tone
 
 BUSY, FULL = 0.5, 0.8
 """Shares of the capacity from which on a path is called busy, or full: queues begin to grow long before 1."""
@@ -38,7 +40,7 @@ class Load(StrEnum):
     UNKNOWN = "unknown"
 
 
-TONES: dict[str, Tone] = {
+TONES: dict[str, ui.Tone] = {
     Health.GOOD: "good",
     Health.DEGRADED: "wait",
     Health.BAD: "bad",
@@ -69,6 +71,11 @@ _LINKS = {
     "foreign": Health.NO_DATA,
 }
 """What discovery and ports say of a link; every other state is one in which it is not as wired."""
+
+
+def badge(state: Health | Load) -> Component:
+    """Return the badge of a state."""
+    return ui.badge(state.value, TONES.get(state, "plain"))
 
 
 def worst(found: Iterable[Health]) -> Health:

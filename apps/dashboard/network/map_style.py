@@ -13,8 +13,8 @@ from dash import html
 from dash.development.base_component import Component
 
 from apps.dashboard.network import health
-from apps.dashboard.network.drawing import Colour, class_of
 from apps.dashboard.network.health import Health, Load
+from apps.dashboard.network.map_graph import Colour, class_of
 
 GOOD, WAIT, BAD, GREY, INK = "#1f8a5b", "#c07800", "#c2303f", "#7d8896", "#2b3a4d"
 ACCENT = "#2f6fd0"
@@ -55,22 +55,6 @@ STYLE: list[dict[str, Any]] = [
     {
         "selector": "node.away",
         "style": {"border-style": "dashed", "border-color": "#ff7a85", "border-width": 3},
-    },
-    {
-        "selector": "node.group",
-        "style": {
-            "background-color": "#8795a8",
-            "background-opacity": 0.14,
-            "border-color": "#8795a8",
-            "border-width": 1,
-            "text-valign": "top",
-            "color": "#ffffff",
-            "text-background-color": INK,
-            "text-background-opacity": 1,
-            "text-background-padding": 4,
-            "padding": 18,
-            "font-size": 20,
-        },
     },
     {
         "selector": "edge",

@@ -13,8 +13,8 @@ from dash.development.base_component import Component
 from adon.access.policy import Action
 from adon.api.measurements import MeshCell, MeshValue, MeshView
 from apps.dashboard import ui
+from apps.dashboard.network.links import path_link, series_address, tabs
 from apps.dashboard.network.series_data import Direction
-from apps.dashboard.network.where import path_link, series_address, tabs
 from apps.dashboard.page import Group, Page
 from apps.dashboard.ui.blocks import Tone
 from apps.dashboard.ui.words import METRIC_NAMES

@@ -13,9 +13,8 @@ from adon.api.network import EstimateView, PathView
 from adon.errors import AdonError, NotFound, Unavailable
 from apps.dashboard import ui
 from apps.dashboard.network import health, series_panel
-from apps.dashboard.network.map_facts import state_badge
+from apps.dashboard.network.links import flow_links, map_address, series_address
 from apps.dashboard.network.series_data import Direction, metric_order, metric_words
-from apps.dashboard.network.where import flow_links, map_address, plural, series_address
 from apps.dashboard.page import Page
 from apps.dashboard.visit import Visit, visit
 
@@ -47,7 +46,7 @@ def show(here: Visit) -> Component:
                 None,
                 ui.link("On the map", map_address(path=name)),
                 ui.link("Alarms", f"/alarms?path={name}"),
-                ui.link("What if", f"/what-if?failure=path-down&name={name}"),
+                ui.link("What if", f"/maintenance?failure=path-down&name={name}"),
             ),
             html.Div(now(here, name), id=NOW),
             dcc.Store(id=TAG),
@@ -109,12 +108,12 @@ def now(here: Visit, name: str) -> Component:
         [
             ui.card(
                 "Now",
-                html.P([state_badge(state), f" {why}" if why else ""]),
+                html.P([health.badge(state), f" {why}" if why else ""]),
                 ui.facts(
                     ("Layer", first.layer.upper()),
                     ("Capacity", ui.rate(first.capacity_bps)),
                     ("MTU", f"{first.mtu} B"),
-                    ("Directions", plural(len(ways), "direction")),
+                    ("Directions", ui.count(len(ways), "direction")),
                 ),
             ),
             ui.columns(*(_direction(way, here) for way in ways)),

@@ -13,7 +13,6 @@ import plotly.graph_objects as go
 from adon.api.measurements import ExecutionView, OverlapView, ScheduleView, TaskView
 from apps.dashboard import ui
 from apps.dashboard.network.series_figure import local
-from apps.dashboard.network.where import plural
 from apps.figures.looks import BAD, GOOD, SERIES
 from apps.rest.runs import Fate, fate_of, planned, read_task
 
@@ -113,7 +112,7 @@ def summary(ran: Sequence[Ran], overlaps: int) -> str:
         else ""
     )
     met = (
-        f" {plural(overlaps, 'pair')} of conflicting runs overlapped."
+        f" {ui.count(overlaps, 'pair')} of conflicting runs overlapped."
         if overlaps
         else " No conflicting runs overlapped."
     )

@@ -13,8 +13,8 @@ from adon.api.measurements import OverlapView, ScheduleView, SpendView, TaskView
 from adon.errors import AdonError
 from apps.dashboard import ui
 from apps.dashboard.network import plan
+from apps.dashboard.network.links import path_link
 from apps.dashboard.network.series_reading import text_of
-from apps.dashboard.network.where import path_link, plural
 from apps.dashboard.page import Group, Page
 from apps.dashboard.visit import Visit
 
@@ -62,8 +62,8 @@ def _plan(found: ScheduleView, here: Visit) -> Component:
         else [ui.notice("This collector is in standby; another collector measures.", "wait")]
     )
     words = (
-        f"{plural(len(found.tasks), 'test')} in a round of {ui.span(found.round_seconds)}; the next "
-        f"{plural(len(found.upcoming), 'run')} with the time reserved for each."
+        f"{ui.count(len(found.tasks), 'test')} in a round of {ui.span(found.round_seconds)}; the next "
+        f"{ui.count(len(found.upcoming), 'run')} with the time reserved for each."
     )
     figure = plan.upcoming_chart(found, here.zone)
     chart = (
@@ -126,7 +126,7 @@ def _hour(tasks: Sequence[TaskView], here: Visit) -> Component:
     ran = plan.executed(runs, tasks, overlaps)
     figure = plan.executed_chart(ran[:DRAWN], here.zone)
     conflict = (
-        ui.badge(f"{plural(len(overlaps), 'pair')} overlapped", "bad")
+        ui.badge(f"{ui.count(len(overlaps), 'pair')} overlapped", "bad")
         if overlaps
         else ui.badge("no conflicts", "good")
     )

@@ -13,7 +13,6 @@ from plotly.subplots import make_subplots
 from adon.api.measurements import BucketView
 from apps.dashboard import ui
 from apps.dashboard.network.series_data import Curve, Direction, metric_order, metric_words, runs
-from apps.dashboard.network.where import plural
 from apps.figures.looks import BAD, SERIES, WAIT, quiet_axes
 
 UNITS: Mapping[str, tuple[float, str]] = {
@@ -261,6 +260,6 @@ def says(curves: Sequence[Curve], marks: Sequence[Mark], words: str) -> str:
             f"{ui.value(mean, curve.metric)}"
         )
     alarms = sum(mark.kind != "decision" for mark in marks)
-    counted = f"{plural(alarms, 'alarm')} and {plural(len(marks) - alarms, 'decision')}"
+    counted = f"{ui.count(alarms, 'alarm')} and {ui.count(len(marks) - alarms, 'decision')}"
     happened = f" {counted} marked above." if marks else ""
     return f"The last {words}. {'; '.join(parts)}.{happened}"

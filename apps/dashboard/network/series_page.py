@@ -13,8 +13,8 @@ from adon.api.measurements import SeriesView
 from adon.errors import AdonError
 from apps.dashboard import ui
 from apps.dashboard.network import series_panel, series_reading
+from apps.dashboard.network.links import path_link, series_link
 from apps.dashboard.network.series_data import Direction
-from apps.dashboard.network.where import path_link, series_link
 from apps.dashboard.page import Group, Page
 from apps.dashboard.visit import Visit, visit
 

@@ -12,7 +12,7 @@ from dash.development.base_component import Component
 from adon.access.policy import Action
 from adon.api.sites import BatchView, WorkflowUserView, WorkflowView
 from apps.dashboard import ui
-from apps.dashboard.network.where import tabs
+from apps.dashboard.network.links import tabs
 from apps.dashboard.page import Group, Page
 from apps.dashboard.ui.blocks import Tone
 from apps.dashboard.visit import Visit

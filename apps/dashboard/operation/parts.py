@@ -19,6 +19,7 @@ STATES: Mapping[str, tuple[str, Tone]] = {
     "degraded": ("limps", "wait"),
     "away": ("away", "bad"),
 }
+ROLES: Mapping[bool, tuple[str, Tone]] = {True: ("active", "good"), False: ("not active", "bad")}
 NAMES = frozenset({"generation"})
 """Numbers that count nothing."""
 
@@ -51,9 +52,23 @@ def live(here: Visit) -> Component:
         [
             ui.notice(said, STATES.get(told.state, ("", "plain"))[1]),
             ui.card("Parts", ui.table(columns, told.parts, "No parts.", "Parts of ADON")),
+            _controllers(here),
             ui.card("Version", facts),
         ]
     )
+
+
+def _controllers(here: Visit) -> Component:
+    columns = [
+        Column("Controller", lambda one: html.Strong(one.name)),
+        Column(
+            "State", lambda one: ui.badge("active", "good") if one.active else ui.badge("standby", "wait")
+        ),
+        Column("Generation", lambda one: str(one.generation), numeric=True),
+        Column("Lease", lambda one: "none" if one.lease_s is None else f"for {ui.span(one.lease_s)}"),
+    ]
+    nothing = ui.empty("No controllers yet. Start one with `adon serve`.")
+    return ui.card("Controllers", ui.table(columns, here.client.controllers(), nothing, "Controllers"))
 
 
 def _figures(found: Mapping[str, Any]) -> Component | str:

@@ -7,14 +7,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
-from dash import Dash, Input, Output, State, ctx, dcc, html, no_update
+from dash import Dash, Input, Output, dcc, html, no_update
 from dash.development.base_component import Component
 
 from adon.access.policy import Action
-from adon.api.network import SwitchDetail
+from adon.api.network import NetworkView, SwitchDetail
 from adon.api.rules import RuleExplanation, RuleView
 from adon.errors import AdonError, Unavailable
 from apps.dashboard import ui
+from apps.dashboard.network import network_tables
 from apps.dashboard.page import Group, Page
 from apps.dashboard.ui.blocks import Column, Tone
 from apps.dashboard.visit import Visit, visit
@@ -54,11 +55,14 @@ def _title(here: Visit) -> str:
 
 def live(here: Visit) -> Component:
     """The rules asked for, the differences, what was sent."""
-    owner, switches = here.query.get("owner"), _switches(here)
+    owner, network = here.query.get("owner"), _network(here)
+    switches = [] if network is None else network.switches
     where = _switch_column(switches)
+    overview = [] if network is None or here.query else [network_tables.switch_table(network)]
     return html.Div(
         [
             *_choices(here, switches),
+            *overview,
             _explained(here, owner, where) if owner else _rules(here, where),
             *_differences(here),
             *_sent(here, where),
@@ -164,7 +168,8 @@ def rule_state(rule: RuleView) -> Component:
 
 def switch_column(here: Visit) -> Column:
     """Name of a rule's switch, where the user may know it."""
-    return _switch_column(_switches(here))
+    network = _network(here)
+    return _switch_column([] if network is None else network.switches)
 
 
 def _switch_column(switches: Sequence[SwitchDetail]) -> Column:
@@ -176,14 +181,14 @@ def _switch_column(switches: Sequence[SwitchDetail]) -> Column:
     )
 
 
-def _switches(here: Visit) -> Sequence[SwitchDetail]:
-    """Not asked for whom it would be refused: each refusal is audited, and this is asked again and again."""
+def _network(here: Visit) -> NetworkView | None:
+    """Return the network; a user without permission does not request it, because a refusal is audited."""
     if not here.may(Action.NETWORK_READ):
-        return []
+        return None
     try:
-        return here.client.topology().switches
+        return here.client.topology()
     except Unavailable:
-        return []
+        return None
 
 
 def owner_link(owner: str) -> Any:
@@ -256,12 +261,11 @@ def callbacks(app: Dash) -> None:
     @app.callback(
         Output("rules-done", "children"),
         Input(SURE, "submit_n_clicks"),
-        State("url", "search"),
         running=[(Output(REPAIR, "disabled"), True, False)],
         prevent_initial_call=True,
     )
-    def repair(clicks: int | None, _search: str | None) -> Any:
-        if not clicks or ctx.triggered_id != SURE:
+    def repair(clicks: int | None) -> Any:
+        if not clicks:
             return no_update
         try:
             switches = visit().client.rules_sync()

@@ -1,7 +1,9 @@
 """The building blocks of every page; they look the same everywhere and read well without sight."""
 
+from apps.dashboard.ui.actions import Form, button, install_button, install_buttons
 from apps.dashboard.ui.blocks import (
     Column,
+    Tone,
     badge,
     bar,
     card,
@@ -37,9 +39,12 @@ from apps.figures.looks import figure, quiet_axes
 
 __all__ = [
     "Column",
+    "Form",
+    "Tone",
     "ago",
     "badge",
     "bar",
+    "button",
     "card",
     "changed",
     "chart",
@@ -55,6 +60,8 @@ __all__ = [
     "folded",
     "head",
     "inside",
+    "install_button",
+    "install_buttons",
     "link",
     "look",
     "not_found",

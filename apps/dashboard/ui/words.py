@@ -97,9 +97,9 @@ def number(found: Any, places: int = 2) -> str:
     return NONE if known is None else f"{known:.{places}f}"
 
 
-def count(found: int, one: str) -> str:
-    """So many of something, in the singular or the plural."""
-    return format_count(found, one)
+def count(found: int, one: str, many: str = "") -> str:
+    """Return a number of things: ``1 flow``, ``3 flows``."""
+    return f"{found} {many}" if many and found != 1 else format_count(found, one)
 
 
 def value(found: Any, metric: str) -> str:

@@ -79,8 +79,3 @@ def tabs(ways: Sequence[tuple[str, str]], chosen: str, of: str) -> Component:
         for words, to in ways
     ]
     return html.Nav(found, className="pills", **{"aria-label": of})
-
-
-def plural(number: int, one: str, many: str = "") -> str:
-    """``1 flow``, ``3 flows``."""
-    return f"{number} {one if number == 1 else many or one + 's'}"

@@ -1,4 +1,4 @@
-"""``/what-if``: a failure rehearsed, or every single one; nothing is changed."""
+"""Rehearsal of one failure, or of all single failures, on the page of maintenance."""
 
 from __future__ import annotations
 
@@ -9,14 +9,11 @@ from urllib.parse import urlencode
 from dash import Dash, Input, Output, State, ctx, dcc, html, no_update
 from dash.development.base_component import Component
 
-from adon.access.policy import Action
 from adon.api.maintenance import AffectedView, LoadView, RehearsalView
 from adon.errors import AdonError, InvalidInput, Unavailable
 from apps.dashboard import ui
-from apps.dashboard.network.what_if_figure import loads_figure, ranking_figure
-from apps.dashboard.network.where import map_address, path_link, plural
-from apps.dashboard.page import Group, Page
-from apps.dashboard.ui.blocks import Tone
+from apps.dashboard.network.links import map_address, path_link
+from apps.dashboard.network.what_if_figures import loads_figure, ranking_figure
 from apps.dashboard.visit import Visit, visit
 
 FAILURE, NAME, ASK, EVERY, ANSWER, ASKED = (
@@ -34,8 +31,8 @@ FAILURES = {
     "port-down": "a port fails",
     "maintenance": "maintenance starts",
 }
-VERDICTS: dict[str, Tone] = {"fine": "good", "broken": "bad", "unknown": "wait"}
-QUALITIES: Mapping[str, tuple[str, Tone]] = {
+VERDICTS: dict[str, ui.Tone] = {"fine": "good", "broken": "bad", "unknown": "wait"}
+QUALITIES: Mapping[str, tuple[str, ui.Tone]] = {
     "met": ("kept", "good"),
     "degraded": ("degraded", "wait"),
     "unknown": ("unknown", "plain"),
@@ -45,43 +42,40 @@ SHOWN = 100
 RANKED = 60
 
 
-def show(here: Visit) -> Component:
-    """The form; an address that names a failure is answered at once by a callback."""
+def section(here: Visit) -> Component:
+    """Return the form of a rehearsal and the place of its answer.
+
+    A callback answers at once if the address names a failure.
+    """
     query = here.query
-    names = _names(here)
-    fields = html.Div(
-        [
-            ui.field("What if", ui.choice(FAILURE, list(FAILURES.items()), _failure(query))),
-            ui.field(
-                "Name",
-                ui.text_input(NAME, query.get("name", ""), "al2s", list=f"{NAME}-known"),
-                "a link, path or switch; SWITCH:PORT; m-3",
-            ),
-            html.Datalist([html.Option(value=name) for name in names], id=f"{NAME}-known"),
-            html.Div(
-                [
-                    html.Button("Simulate", id=ASK),
-                    html.Button("All single failures", id=EVERY, className="quiet"),
-                ],
-                className="deeds field",
-            ),
-        ],
-        className="controls",
-    )
+    asked = {name: query[name] for name in ("failure", "name", "all") if name in query}
+    buttons = [
+        html.Button("Simulate", id=ASK),
+        html.Button("All single failures", id=EVERY, className="quiet"),
+    ]
+    fields = [
+        ui.field("What if", ui.choice(FAILURE, list(FAILURES.items()), _failure(query))),
+        ui.field(
+            "Name",
+            ui.text_input(NAME, query.get("name", ""), "al2s", list=f"{NAME}-known"),
+            "a link, path or switch; SWITCH:PORT; m-3",
+        ),
+        html.Datalist([html.Option(value=name) for name in _names(here)], id=f"{NAME}-known"),
+        html.Div(buttons, className="deeds field"),
+    ]
+    answer = html.Div(id=ANSWER, **{"aria-live": "polite"})
     return html.Div(
         [
-            ui.head(
-                "What if",
-                "Simulates a failure for the active flows. Changes nothing.",
-                ui.link("Map", "/network"),
-            ),
-            ui.card(None, fields),
-            dcc.Store(
-                id=ASKED, data={name: query[name] for name in ("failure", "name", "all") if name in query}
-            ),
-            dcc.Loading(html.Div(id=ANSWER, **{"aria-live": "polite"}), type="dot", show_initially=False),
+            ui.card("What if", html.Div(fields, className="controls")),
+            dcc.Store(id=ASKED, data=asked),
+            dcc.Loading(answer, type="dot", show_initially=False),
         ]
     )
+
+
+def address(failure: str, name: str) -> str:
+    """Return the address that rehearses a failure."""
+    return f"/maintenance?{urlencode({'failure': failure, 'name': name})}"
 
 
 def _failure(query: Mapping[str, str]) -> str:
@@ -121,7 +115,7 @@ def rehearsal(report: RehearsalView) -> Component:
     flows = report.flows
     moving = sum(flow.to is not None for flow in flows)
     what = FAILURES.get(report.failure, report.failure)
-    told = f" – {what} ({report.name}): {plural(len(flows), 'flow') if flows else 'no flow'} affected"
+    told = f" – {what} ({report.name}): {ui.count(len(flows), 'flow') if flows else 'no flow'} affected"
     if flows:
         told += f"; {moving} rerouted, QSpec of {report.broken} violated"
     down: list[Any] = []
@@ -206,7 +200,7 @@ def ranking(reports: Sequence[RehearsalView]) -> Component:
             "Failure",
             lambda one: ui.link(
                 f"{one.failure} {one.name}",
-                f"/what-if?{urlencode({'failure': one.failure, 'name': one.name})}",
+                address(one.failure, one.name),
             ),
         ),
         ui.Column("Verdict", lambda one: ui.badge(one.verdict, VERDICTS.get(one.verdict, "wait"))),
@@ -265,6 +259,3 @@ def callbacks(app: Dash) -> None:
         if "all" in asked:
             return _answer(visit(), None, None)
         return _answer(visit(), str(asked.get("failure", "")), str(asked.get("name", "")))
-
-
-PAGE = Page("/what-if", "What if", Action.WHAT_IF, show, group=Group.NETWORK, callbacks=callbacks)
