@@ -26,7 +26,7 @@ def test_no_page_asks_for_what_its_reader_is_refused(world: World, visiting: Vis
         if not page.offered_to(actor):
             continue
         here = visiting(role.value, parts=parts.get(page.path, {}), query={})
-        for part in filter(None, (page.show, page.live)):
+        for part in filter(None, (page.show, page.live, page.below)):
             with suppress(AdonError):  # told on the page, in place of the part
                 part(here)
     refused = {(one["method"], one["object"]) for one in audit_entries(world) if one["outcome"] == "refused"}

@@ -32,7 +32,7 @@ def test_every_link_of_every_page_leads_to_a_page(filled: World, visiting: Visit
         asked = urlsplit(address)
         page, parts = find(PAGES, asked.path) or pytest.fail(f"no page at {address}")
         here = visiting(parts=dict(parts), query=dict(query_of(asked.query)))
-        drawn = [page.show(here), *([page.live(here)] if page.live else [])]
+        drawn = [part(here) for part in (page.show, page.live, page.below) if part]
         nowhere |= {
             (address, link)
             for link in links(drawn)

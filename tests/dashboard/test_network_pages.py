@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from adon.api.measurements import LimitsView, MeshCell, MeshValue, MeshView, Verdict
-from adon.errors import InvalidInput, NotFound
+from adon.errors import InvalidInput, NotFound, Unavailable
 from apps.dashboard.network import (
     alarm_page,
     maintenance_page,
@@ -114,19 +114,21 @@ def test_a_path_has_its_directions_and_a_test_for_who_may(world: World, visiting
     world.stage.report(flow, "finished", 100_000_000)
     world.stage.alarm(FELL)
     here = visiting(parts={"name": "al2s"})
-    shown = path_page.show(here)
+    shown = [path_page.show(here), path_page.live(here), path_page.below(here)]
     said = text(shown)
     for words in ("60.6 Mbps", "mu → osu", "osu → mu", "58 Mbps", "+45 %", "Measure now"):
         assert words in said
     assert f"/alarms/{FELL.id}" in links(shown)
-    assert "Measure now" not in text(path_page.show(visiting("researcher", parts={"name": "al2s"})))
+    assert "Measure now" not in text(path_page.below(visiting("researcher", parts={"name": "al2s"})))
 
 
 def test_without_the_controller_a_path_has_its_series(world: World, visiting: Visiting) -> None:
     world.stop_controller()
-    shown = path_page.show(visiting(parts={"name": "al2s"}))
-    assert {"notice", "wait"} <= classes(shown)
-    assert "Distribution" in text(shown)
+    here = visiting(parts={"name": "al2s"})
+    with pytest.raises(Unavailable):
+        path_page.live(here)
+    assert "Path al2s" in text(path_page.show(here))
+    assert "Distribution" in text(path_page.below(here))
 
 
 def test_a_path_that_is_not_there(visiting: Visiting) -> None:
@@ -154,7 +156,8 @@ def test_without_the_collector_the_last_hour_is_there(world: World, visiting: Vi
 
 
 def test_an_alarm_shows_its_evidence(visiting: Visiting) -> None:
-    shown = alarm_page.show(visiting(parts={"id": FELL.id}))
+    here = visiting(parts={"id": FELL.id})
+    shown = [alarm_page.show(here), alarm_page.live(here)]
     for words in (FELL.text, "critical", "active", "before", "after", "12 Mbps"):
         assert words in text(shown)
     assert "/paths/al2s" in links(shown)
@@ -165,7 +168,16 @@ def test_an_alarm_shows_its_evidence(visiting: Visiting) -> None:
 def test_subscriptions_are_asked_and_listed(visiting: Visiting) -> None:
     here = visiting("operator")
     assert "a@example.edu" not in text(subscriptions.section(here))
-    wanted = subscriptions.asked("mail", " a@example.edu ", "al2s", "rtt", "critical", ["better"])
+    wanted = subscriptions.read_subscription(
+        {
+            "channel": "mail",
+            "target": " a@example.edu ",
+            "path": "al2s",
+            "metric": "rtt",
+            "least": "critical",
+            "more": ["better"],
+        }
+    )
     assert wanted["filter"] == {
         "path": "al2s",
         "metric": "rtt",

@@ -46,9 +46,9 @@ def wait_until(page: Page, condition: Callable[[], bool]) -> None:
     [
         ("/", "/"),
         pytest.param("/flows", "/flows", marks=pytest.mark.slow),
-        pytest.param("/alarms", "alarms", marks=pytest.mark.slow),
+        pytest.param("/alarms", "/alarms", marks=pytest.mark.slow),
         ("/network", "map"),
-        pytest.param("/paths/al2s", "path", marks=pytest.mark.slow),
+        pytest.param("/paths/al2s", "/paths/al2s", marks=pytest.mark.slow),
         pytest.param("/series", "series", marks=pytest.mark.slow),
     ],
 )

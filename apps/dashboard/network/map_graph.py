@@ -33,7 +33,7 @@ FEW_SWITCHES = 24
 """A larger network is shown by sites first."""
 BOX = 170.0
 """Pixels between the two nearest boxes."""
-LEAST_SCALE, MOST_SCALE = 280.0, 3000.0
+LEAST_SCALE, MOST_SCALE = 150.0, 3000.0
 WIDE = 1.5
 """Width of a map relative to its height."""
 
@@ -95,7 +95,7 @@ def place(names: tuple[str, ...], pairs: tuple[tuple[str, str], ...]) -> Mapping
 
     :param pairs: the boxes that a line joins.
     """
-    graph = nx.Graph()
+    graph: nx.Graph[str] = nx.Graph()
     graph.add_nodes_from(names)
     graph.add_edges_from(pairs)
     first, *others = [min(part) for part in nx.connected_components(graph)] or [""]

@@ -81,7 +81,7 @@ def path_columns(scene: Scene) -> list[Column]:
     return [
         Column("Path", lambda one: html.Span([path_link(one.name), f" {one.layer.upper()}"])),
         Column("State", state),
-        Column("Between", lambda one: f"{one.source} – {one.destination}"),
+        Column("Between", lambda one: f"{one.source} – {one.destination}", whole=True),
         Column("VLAN", lambda one: ui.words.NONE if one.vlan is None else str(one.vlan), numeric=True),
         Column("Capacity", lambda one: ui.rate(one.capacity_bps), numeric=True),
         Column("Route", _route),
@@ -138,7 +138,7 @@ def _delays(link: LinkView) -> str:
 def switch_columns(network: NetworkView) -> list[Column]:
     """Return the columns of a switch; the last two are not needed beside a table of paths."""
     return [
-        Column("Switch", switch_link),
+        Column("Switch", switch_link, whole=True),
         Column("State", _connection),
         Column("Rules", _table_use, numeric=True),
         Column("Foreign rules", lambda one: str(one.foreign_rules), numeric=True),

@@ -5,119 +5,101 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from dash import Dash, Input, Output, State, dcc, html, no_update
+from dash import Dash, html
 from dash.development.base_component import Component
 
 from adon.access.policy import Action
 from adon.api.network import EstimateView, PathView
-from adon.errors import AdonError, NotFound, Unavailable
+from adon.errors import InvalidInput, NotFound, Unavailable
 from apps.dashboard import ui
 from apps.dashboard.network import health, series_panel
 from apps.dashboard.network.links import flow_links, map_address, series_address
 from apps.dashboard.network.series_data import Direction, metric_order, metric_words
 from apps.dashboard.page import Page
-from apps.dashboard.visit import Visit, visit
+from apps.dashboard.visit import Visit
 
-WHICH, TEST, MEASURE, SAID = "now-direction", "now-test", "now-measure", "now-said"
-NOW, TAG, TICKER, NAME = "path-now", "path-tag", "path", "path-name"
-REFRESH_S = 10.0
+FORM = ui.Form("now", ("direction", "test"))
 TESTS = {"throughput": "throughput", "rtt": "round trip and loss", "latency": "one-way delay and jitter"}
 FIRST_METRICS = ("throughput", "rtt", "loss")
 
 
 def show(here: Visit) -> Component:
-    """The path's series with their controls, and a test beside the plan for who may."""
+    """Return the heading."""
     name = here.parts["name"]
-    try:
-        ways = _ways(here, name)
-    except Unavailable:
-        ways = []  # what moves says so above; the series are there all the same
-    pairs = _known(here, name, ways)
-    if not ways and all(one.path != name for one, _ in pairs):
+    if not any(one.path == name for one, _ in _known(here, name)):
         raise NotFound("path", name)
-    own = list(dict.fromkeys(one for one, _ in pairs if one.path == name))
-    own = own or [Direction.of(way) for way in ways]
-    there = {metric for one, metric in pairs if one in own}
-    metrics = [one for one in FIRST_METRICS if one in there] or ["throughput"]
-    return html.Div(
-        [
-            ui.head(
-                f"Path {name}",
-                None,
-                ui.link("On the map", map_address(path=name)),
-                ui.link("Alarms", f"/alarms?path={name}"),
-                ui.link("What if", f"/maintenance?failure=path-down&name={name}"),
-            ),
-            html.Div(now(here, name), id=NOW),
-            dcc.Store(id=TAG),
-            *ui.ticker(TICKER, REFRESH_S),
-            dcc.Store(id=NAME, data=name),
-            _measure(here, own),
-            series_panel.panel(pairs, own, metrics, here),
-        ]
+    return ui.head(
+        f"Path {name}",
+        None,
+        ui.link("On the map", map_address(path=name)),
+        ui.link("Alarms", f"/alarms?path={name}"),
+        ui.link("What if", f"/maintenance?failure=path-down&name={name}"),
     )
 
 
-def _ways(here: Visit, name: str) -> list[PathView]:
-    return [way for way in here.client.paths() if way.path == name]
-
-
-def _known(here: Visit, name: str, ways: Sequence[PathView]) -> list[tuple[Direction, str]]:
-    """What can be chosen: this path's series first, then other paths to compare with."""
+def _known(here: Visit, name: str) -> list[tuple[Direction, str]]:
+    """Return the series that can be chosen: those of this path first, then other paths to compare with."""
+    try:
+        ways = [way for way in here.client.paths() if way.path == name]
+    except Unavailable:
+        ways = []  # the series are there without the controller
     series = [(Direction.of(one), one.metric) for one in here.client.series()]
-    configured = [(Direction.of(way), metric) for way in ways for metric in way.metrics]
+    configured = [(Direction.of(way), metric) for way in ways for metric in way.metrics or FIRST_METRICS]
     pairs = dict.fromkeys([*series, *configured])
     return sorted((one for one in pairs if one[0].path), key=lambda one: one[0].path != name)
 
 
-def _measure(here: Visit, directions: Sequence[Direction]) -> Component:
-    """The form of a test beside the plan."""
-    if not here.may(Action.MEASUREMENT_START) or not directions:
+def below(here: Visit) -> Component:
+    """Return the form of a test now, for users who may start one, and the series."""
+    name = here.parts["name"]
+    pairs = _known(here, name)
+    own = list(dict.fromkeys(one for one, _ in pairs if one.path == name))
+    measured = {metric for one, metric in pairs if one in own}
+    metrics = [one for one in FIRST_METRICS if one in measured] or ["throughput"]
+    return html.Div([_measure_form(here, own), series_panel.panel(pairs, own, metrics, here)])
+
+
+def _measure_form(here: Visit, directions: Sequence[Direction]) -> Component:
+    if not here.may(Action.MEASUREMENT_START):
         return html.Div()
     options = [(one.key(), f"{one.source} → {one.destination}") for one in directions]
-    fields = html.Div(
-        [
-            ui.field("Direction", ui.choice(WHICH, options, options[0][0])),
-            ui.field("Test", ui.choice(TEST, list(TESTS.items()), "rtt")),
-            html.Div(html.Button("Measure now", id=MEASURE), className="deeds field"),
-        ],
-        className="controls",
-    )
-    hint = html.P(
-        "Runs a configured test once, at the next free time of the schedule.",
-        className="muted",
-    )
-    return ui.card(
-        None, ui.details("Measure now", html.Div([hint, fields, html.Div(id=SAID)], className="stack"))
-    )
+    fields = [
+        ui.field("Direction", ui.choice(FORM.id_of("direction"), options, options[0][0])),
+        ui.field("Test", ui.choice(FORM.id_of("test"), list(TESTS.items()), "rtt")),
+    ]
+    hint = html.P("Runs a configured test once, at the next free time of the schedule.", className="muted")
+    form = [hint, html.Div(fields, className="controls"), FORM.submit("Measure now")]
+    return ui.card(None, ui.details("Measure now", html.Div(form, className="stack")))
 
 
-def now(here: Visit, name: str) -> Component:
-    """How it is, each direction, and how good estimates of it were."""
-    try:
-        found = here.client.network()
-    except Unavailable as error:
-        return ui.failure(error)
+def _measure(here: Visit, typed: dict[str, Any]) -> Component:
+    chosen = Direction.read(typed["direction"] or "")
+    if chosen is None:
+        raise InvalidInput.of("direction", "missing; choose one")
+    made = here.client.measure(*chosen, typed["test"])
+    return ui.notice([f"{made.task} starts ", ui.when(made.start, here), "."], "good")
+
+
+def live(here: Visit) -> Component:
+    """Return the state of the path, the values of each direction, and the error of estimates."""
+    name = here.parts["name"]
+    found = here.client.network()
     ways = [way for way in found.items if way.path == name]
     if not ways:
         return ui.notice("The path is no longer configured. Its time series are kept.", "wait")
     state, why = health.of_path(ways)
-    estimates = [one for one in found.estimates if one.path == name]
     first = ways[0]
+    facts = ui.facts(
+        ("Layer", first.layer.upper()),
+        ("Capacity", ui.rate(first.capacity_bps)),
+        ("MTU", f"{first.mtu} B"),
+        ("Directions", ui.count(len(ways), "direction")),
+    )
     return html.Div(
         [
-            ui.card(
-                "Now",
-                html.P([health.badge(state), f" {why}" if why else ""]),
-                ui.facts(
-                    ("Layer", first.layer.upper()),
-                    ("Capacity", ui.rate(first.capacity_bps)),
-                    ("MTU", f"{first.mtu} B"),
-                    ("Directions", ui.count(len(ways), "direction")),
-                ),
-            ),
+            ui.card("Now", html.P([health.badge(state), f" {why}" if why else ""]), facts),
             ui.columns(*(_direction(way, here) for way in ways)),
-            _estimates(estimates),
+            _estimates([one for one in found.estimates if one.path == name]),
         ]
     )
 
@@ -184,44 +166,17 @@ def error_words(share: float) -> str:
 
 
 def callbacks(app: Dash) -> None:
-    """What moves, and measuring now."""
-
-    @app.callback(
-        Output(NOW, "children"),
-        Output(TAG, "data"),
-        ui.look(TICKER),
-        State(NAME, "data"),
-        State(TAG, "data"),
-        prevent_initial_call=True,
-    )
-    def refresh(_look: int | None, name: str, before: str | None) -> tuple[object, object]:
-        return ui.changed(now(visit(), name), before)
-
-    @app.callback(
-        Output(SAID, "children"),
-        Input(MEASURE, "n_clicks"),
-        State(WHICH, "value"),
-        State(TEST, "value"),
-        prevent_initial_call=True,
-        running=[(Output(MEASURE, "disabled"), True, False)],
-    )
-    def measure(clicks: int | None, which: str, test: str) -> Any:
-        chosen = Direction.read(which or "")
-        if not clicks or chosen is None:
-            return no_update
-        here = visit()
-        try:
-            made = here.client.measure(*chosen, test)
-        except AdonError as error:
-            return ui.failure(error)
-        return ui.notice(
-            [
-                f"{made.task} starts ",
-                ui.when(made.start, here),
-                ".",
-            ],
-            "good",
-        )
+    """Add the test; the callbacks of the series are those of ``/series``."""
+    FORM.install(app, _measure)
 
 
-PAGE = Page("/paths/<name>", "Path", Action.MEASUREMENT_READ, show, callbacks=callbacks)
+PAGE = Page(
+    "/paths/<name>",
+    "Path",
+    Action.MEASUREMENT_READ,
+    show,
+    live,
+    refresh_s=10,
+    callbacks=callbacks,
+    below=below,
+)

@@ -14,7 +14,7 @@ from adon.errors import AdonError
 from apps.dashboard import ui
 from apps.dashboard.network import plan
 from apps.dashboard.network.links import path_link
-from apps.dashboard.network.series_reading import text_of
+from apps.dashboard.network.series_data import text_of
 from apps.dashboard.page import Group, Page
 from apps.dashboard.visit import Visit
 

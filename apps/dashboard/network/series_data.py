@@ -1,4 +1,4 @@
-"""Which series are looked at, over which time, and their values as text to take along.  Pure."""
+"""Series of a chart: what can be chosen, their values over a time, their events, and their values as CSV."""
 
 from __future__ import annotations
 
@@ -8,13 +8,16 @@ import json
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
+from urllib.parse import urlencode
 
 from adon.api.base import format_utc
 from adon.api.measurements import BucketView, MeasurementView, SeriesView
 from adon.api.network import EstimateView, PathView
 from apps.dashboard.ui.words import METRIC_NAMES
+from apps.dashboard.visit import Visit
 
 HOUR_S, DAY_S = 3600.0, 86_400.0
 RANGES: Mapping[str, tuple[str, float]] = {
@@ -25,13 +28,15 @@ RANGES: Mapping[str, tuple[str, float]] = {
     "30d": ("30 days", 30 * DAY_S),
 }
 FIRST_RANGE = "24h"
-"""Before anybody chose, unless all that is known is younger (:func:`.series_reading.first_range`)."""
+"""Before anybody chose, unless all that is known is younger (:func:`first_range`)."""
 PIECES = 400
 """Stretches that a chart is divided into: about one for two of its pixels."""
 FINE = 5000
 """The most that the API gives: single values for as long as they are so few."""
 MOST = 6
 """Directions, and metrics, in one chart: more could not be told apart."""
+MARKED = 100
+"""Alarms and decisions above a chart, the newest."""
 GAP = 3.0
 """Times the usual distance of two values; what is further apart is not joined."""
 
@@ -85,6 +90,104 @@ class Curve:
     direction: Direction
     metric: str
     buckets: Sequence[BucketView]
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """An event above a chart: an alarm, a decision.
+
+    :param at: seconds since the epoch.
+    :param kind: ``critical``, ``warning``, ``better`` or ``decision``.
+    """
+
+    at: float
+    kind: str
+    text: str
+
+
+def text_of(at: float) -> str:
+    """Return a time as the API takes it."""
+    return datetime.fromtimestamp(at, UTC).isoformat()
+
+
+def read_curves(
+    here: Visit, directions: Sequence[Direction], metrics: Sequence[str], since: float, points: int
+) -> list[Curve]:
+    """Return the series of each direction and metric; a metric without values is left out.
+
+    :raises AdonError: if the archive cannot be read, or one of them not by this actor.
+    """
+    times = {"since": text_of(since), "until": text_of(here.now + 1), "points": str(points)}
+    found = []
+    for direction in directions:
+        curves = [
+            Curve(direction, metric, here.client.plot(**direction._asdict(), metric=metric, **times))
+            for metric in metrics
+        ]
+        found += [curve for curve in curves if curve.buckets] or curves
+    return found
+
+
+def read_marks(
+    here: Visit, directions: Sequence[Direction], metrics: Sequence[str], since: float
+) -> list[Mark]:
+    """Return alarms about these metrics of these directions, and decisions for their paths."""
+    found: list[Mark] = []
+    times: dict[str, Any] = {"since": text_of(since)}
+    for path in dict.fromkeys(direction.path for direction in directions):
+        for alarm in here.client.alarms(open_only=False, path=path, limit=str(MARKED), **times):
+            if alarm.series.metric in metrics and Direction.of(alarm.series) in directions:
+                found.append(Mark(alarm.raised_at, alarm.severity if alarm.bad else "better", alarm.text))
+        decisions = here.client.all_decisions(path=path, limit=MARKED, **times).items if path else []
+        found += [
+            Mark(one.at, "decision", f"{one.flow}: {one.outcome}, {one.reason}"[:160]) for one in decisions
+        ]
+    return found
+
+
+def first_range(here: Visit, directions: Sequence[Direction]) -> str:
+    """Return the shortest time, up to a day, that leaves no value of the day out.
+
+    :raises AdonError: if the archive cannot be read.
+    """
+
+    def has_values(since: float, until: float) -> bool:
+        times = {"since": text_of(since), "until": text_of(until), "limit": "1"}
+        measured = [one for one in directions if one.path]
+        return any(here.client.measurements(**one._asdict(), **times) for one in measured)
+
+    until = here.now + 1
+    found = FIRST_RANGE
+    for name in list(RANGES)[: list(RANGES).index(FIRST_RANGE) + 1]:
+        since = here.now - RANGES[name][1]
+        if has_values(since, until):
+            found = name
+        until = since
+    return found
+
+
+def address(
+    directions: Sequence[Direction], metrics: Sequence[str], range_: str, options: Sequence[str]
+) -> str:
+    """Return the address of a chart; :func:`read_address` reads it."""
+    asked = {"in": json.dumps(directions, ensure_ascii=False), "metric": ",".join(metrics), "range": range_}
+    return f"/series?{urlencode({**asked, **dict.fromkeys(options, '1')})}"
+
+
+def read_address(query: Mapping[str, str]) -> tuple[list[Direction], list[str]]:
+    """Return the directions and metrics that an address names.
+
+    Either of one series (``?path=&source=&destination=&metric=``), or :func:`address`.
+    """
+    metrics = [name for name in query.get("metric", "").split(",") if name][:MOST]
+    if query.get("source"):
+        return [Direction(query.get("path", ""), query["source"], query.get("destination", ""))], metrics
+    try:
+        listed = json.loads(query.get("in", "[]"))
+    except ValueError:
+        listed = []
+    read = [Direction.read(json.dumps(one)) for one in listed] if isinstance(listed, list) else []
+    return [one for one in read if one is not None][:MOST], metrics
 
 
 def metric_order(metrics: Iterable[str]) -> list[str]:

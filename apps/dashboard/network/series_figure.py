@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
@@ -12,7 +11,7 @@ from plotly.subplots import make_subplots
 
 from adon.api.measurements import BucketView
 from apps.dashboard import ui
-from apps.dashboard.network.series_data import Curve, Direction, metric_order, metric_words, runs
+from apps.dashboard.network.series_data import Curve, Direction, Mark, metric_order, metric_words, runs
 from apps.figures.looks import BAD, SERIES, WAIT, quiet_axes
 
 UNITS: Mapping[str, tuple[float, str]] = {
@@ -32,19 +31,6 @@ EVENTS = 46
 """Pixels of the row above, in which things happen."""
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 """Told apart without colours."""
-
-
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """Something that happened: an alarm that was raised, a path that was chosen.
-
-    :param at: seconds since the epoch.
-    :param kind: ``critical``, ``warning`` or ``decision``.
-    """
-
-    at: float
-    kind: str
-    text: str
 
 
 SYMBOLS: Mapping[str, tuple[str, str, str]] = {
@@ -90,15 +76,26 @@ def chart(
                 named.add(curve.direction)
     quiet_axes(figure)
     for number, metric in enumerate(metrics, 2):
-        unit = UNITS.get(metric, (1.0, ""))[1]
-        title = f"{metric_words(metric)}{f' ({unit})' if unit else ''}"
-        figure.update_yaxes(title=title, rangemode="tozero" if zero else "normal", row=number, col=1)
+        figure.update_yaxes(
+            title=axis_title(metric), rangemode="tozero" if zero else "normal", row=number, col=1
+        )
     figure.update_yaxes(visible=False, range=[-1, 1], fixedrange=True, row=1, col=1)
     figure.update_xaxes(type="date", range=[local(since, zone), local(until + EDGE * (until - since), zone)])
     figure.update_layout(
         hovermode="x", showlegend=True, legend={"y": 1.0, "yanchor": "bottom"}, height=whole + 60
     )
     return figure
+
+
+def scale_of(metric: str) -> float:
+    """Return the factor from the API's value to the drawn value."""
+    return UNITS.get(metric, (1.0, ""))[0]
+
+
+def axis_title(metric: str) -> str:
+    """Return the name of a metric with its unit: ``Round trip (ms)``."""
+    unit = UNITS.get(metric, (1.0, ""))[1]
+    return f"{metric_words(metric)} ({unit})" if unit else metric_words(metric)
 
 
 def local(at: float, zone: ZoneInfo) -> str:
@@ -124,7 +121,7 @@ def _marks(marks: Iterable[Mark], zone: ZoneInfo) -> Iterable[go.Scatter]:
 
 def _traces(curve: Curve, place: int, zone: ZoneInfo, *, named: bool) -> Iterable[go.Scatter]:
     """The line of the means, in the band from least to greatest and that of half of all values."""
-    factor, _ = UNITS.get(curve.metric, (1.0, ""))
+    factor = scale_of(curve.metric)
     colour, dash = SERIES[place % len(SERIES)], DASHES[place % len(DASHES)]
     buckets = curve.buckets
     times = [one.start + one.seconds / 2 for one in buckets]
@@ -138,7 +135,7 @@ def _traces(curve: Curve, place: int, zone: ZoneInfo, *, named: bool) -> Iterabl
                 x=band[0],
                 y=band[1],
                 fill="toself",
-                fillcolor=_faint(colour, ground),
+                fillcolor=faint(colour, ground),
                 mode="lines",
                 showlegend=False,
                 **group,
@@ -203,7 +200,8 @@ def _figure(bucket: BucketView, name: str) -> float:
     return float(getattr(bucket, name, bucket.quantiles.get(name, bucket.mean)))
 
 
-def _faint(colour: str, ground: float) -> str:
+def faint(colour: str, ground: float) -> str:
+    """Return a colour with this opacity."""
     red, green, blue = (int(colour[place : place + 2], 16) for place in (1, 3, 5))
     return f"rgba({red},{green},{blue},{ground})"
 
@@ -212,7 +210,7 @@ def boxes(
     found: Sequence[tuple[Direction, Sequence[BucketView]]], metric: str, zone: ZoneInfo, *, zero: bool
 ) -> go.Figure:
     """A box per stretch and direction: half of the values in it, nine of ten between the whiskers."""
-    factor, unit = UNITS.get(metric, (1.0, ""))
+    factor = scale_of(metric)
     traces = []
     for place, (direction, its) in enumerate(found):
         if not its:
@@ -233,11 +231,11 @@ def boxes(
                 mean=drawn("mean"),
                 name=direction.words,
                 marker={"color": colour},
-                fillcolor=_faint(colour, 0.25),
+                fillcolor=faint(colour, 0.25),
                 line={"width": 1.5},
             )
         )
-    figure = ui.figure(traces, y=f"{metric_words(metric)}{f' ({unit})' if unit else ''}")
+    figure = ui.figure(traces, y=axis_title(metric))
     figure.update_layout(boxmode="group", hovermode="closest", showlegend=True)
     figure.update_yaxes(rangemode="tozero" if zero else "normal")
     return figure

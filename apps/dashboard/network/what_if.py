@@ -54,7 +54,7 @@ def section(here: Visit) -> Component:
         html.Button("All single failures", id=EVERY, className="quiet"),
     ]
     fields = [
-        ui.field("What if", ui.choice(FAILURE, list(FAILURES.items()), _failure(query))),
+        ui.field("Failure", ui.choice(FAILURE, list(FAILURES.items()), _failure(query))),
         ui.field(
             "Name",
             ui.text_input(NAME, query.get("name", ""), "al2s", list=f"{NAME}-known"),
@@ -66,7 +66,7 @@ def section(here: Visit) -> Component:
     answer = html.Div(id=ANSWER, **{"aria-live": "polite"})
     return html.Div(
         [
-            ui.card("What if", html.Div(fields, className="controls")),
+            ui.card("Rehearsal", html.Div(fields, className="controls")),
             dcc.Store(id=ASKED, data=asked),
             dcc.Loading(answer, type="dot", show_initially=False),
         ]

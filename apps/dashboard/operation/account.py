@@ -1,29 +1,44 @@
-"""One's own account: who one is here and what one may do, the tokens of one's programs, one's browsers."""
+"""``/account``: a user's name and roles, tokens of programs, and signed-in browsers."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from dash import ALL, Dash, Input, Output, State, ctx, dcc, html, no_update
+from dash import Dash, dcc, html
 from dash.development.base_component import Component
 
 from adon.access.policy import Action
 from adon.access.users import LOCAL
-from adon.api.access import TokenView
-from adon.errors import AdonError
+from adon.api.access import SessionView, TokenView
 from apps.dashboard import ui
-from apps.dashboard.operation import sessions
 from apps.dashboard.page import Page
 from apps.dashboard.ui.blocks import Column
-from apps.dashboard.visit import Visit, visit
+from apps.dashboard.visit import Visit
 
-REVOKE = "token-revoke"
+FORM = ui.Form("token", ("label", "scope", "expires", "owner"))
+REVOKE, END, END_OTHERS, ANSWER = "token-revoke", "session-end", "session-end-others", "account-answer"
+BROWSERS = (
+    ("Edg/", "Edge"),
+    ("OPR/", "Opera"),
+    ("Firefox/", "Firefox"),
+    ("Chrome/", "Chrome"),
+    ("Safari/", "Safari"),
+)
+"""By a part of the User-Agent; the first that fits, because most of them name others, too."""
+SYSTEMS = (
+    ("Windows", "Windows"),
+    ("Android", "Android"),
+    ("iPhone", "iPhone"),
+    ("iPad", "iPad"),
+    ("Mac OS", "macOS"),
+    ("Linux", "Linux"),
+)
 
 
 def show(here: Visit) -> Component:
-    """Who one is, and the form for a new token."""
-    me, roles = here.client.myself(), here.client.roles()
-    owner = here.query.get("for")
+    """Return the user's name and roles, and the form of a new token."""
+    me = here.client.myself()
     facts = ui.facts(
         ("Name", me.name),
         ("Display name", me.display),
@@ -31,112 +46,116 @@ def show(here: Visit) -> Component:
         ("Roles", ", ".join(role.replace("_", " ") for role in me.roles) or "none"),
         ("Provider", "token" if me.issuer in (None, LOCAL) else me.issuer),
     )
-    scopes = [(name, name) for name in roles.scopes]
-    whose = f" for {owner}" if owner else ""
-    form = html.Div(
-        [
-            dcc.Store(id="token-owner", data=owner),
-            ui.field(
-                "Purpose",
-                ui.text_input("token-label", "", "nightly sync on mu-dtn"),
-                "Shown in the list of tokens.",
-            ),
-            ui.field(
-                "Permissions",
-                ui.choice("token-scope", scopes, "read"),
-                "Limited to the permissions of its owner.",
-            ),
-            ui.field(
-                "Lifetime",
-                ui.text_input("token-expires", "90 d", "90 d"),
-                "The token expires after this time.",
-            ),
-        ],
-        className="grid",
-    )
-    button = html.Button(f"Create a token{whose}", id="token-add", type="button")
-    made = html.Div(id="token-made")
+    whose = f" for {here.query['for']}" if "for" in here.query else ""
+    form = ui.card(f"A new token{whose}", _token_fields(here), FORM.submit(f"Create a token{whose}"))
+    answer = html.Div(id=ANSWER, role="status")
+    return html.Div([ui.head("Your account"), ui.card(None, facts), form, answer])
+
+
+def _token_fields(here: Visit) -> Component:
+    label = ui.text_input(FORM.id_of("label"), "", "nightly sync on mu-dtn")
+    scopes = [(name, name) for name in here.client.roles().scopes]
+    scope = ui.choice(FORM.id_of("scope"), scopes, "read")
+    expires = ui.text_input(FORM.id_of("expires"), "90 d", "90 d")
+    owner = dcc.Input(id=FORM.id_of("owner"), type="hidden", value=here.query.get("for", ""))
     return html.Div(
         [
-            ui.head("Your account", None),
-            ui.card(None, facts),
-            ui.card(f"A new token{whose}", form, button, made),
-            html.Div(id=sessions.SAID),
-        ]
+            ui.field("Purpose", label, "Shown in the list of tokens."),
+            ui.field("Permissions", scope, "Limited to the permissions of its owner."),
+            ui.field("Lifetime", expires, "The token expires after this time."),
+            html.Div([owner, html.Span(id=f"{FORM.id_of('owner')}-problem")], hidden=True),
+        ],
+        className="grid",
     )
 
 
 def live(here: Visit) -> Component:
-    """Tokens and sessions of the user, or of the user that the address names."""
+    """Return the tokens and sessions of the user, or of the user that the address names."""
     owner = here.query.get("for", here.actor.name)
+    return html.Div([_tokens(here, owner), _sessions(here, owner)])
+
+
+def _tokens(here: Visit, owner: str) -> Component:
+    def expiry(one: TokenView) -> Any:
+        if one.revoked is not None:
+            return ui.badge("revoked", "bad")
+        return "never" if one.expires is None else ui.when(one.expires, here)
+
     columns = [
         Column("Token", lambda one: html.Span([html.Code(one.id), html.Small(one.label)])),
         Column("Permissions", lambda one: ", ".join(one.scope)),
         Column("Created", lambda one: ui.when(one.created, here)),
         Column("Last used", lambda one: ui.ago(one.last_used, here)),
-        Column("Expires", lambda one: _until(one, here)),
-        Column("", _revoke),
+        Column("Expires", expiry),
+        Column("", lambda one: "" if one.revoked is not None else ui.button(REVOKE, one.id, "Revoke")),
     ]
     nothing = ui.empty("No tokens yet. Programs and the command line need a token.")
-    tokens = ui.card("Tokens", ui.table(columns, here.client.tokens(owner), nothing, "Tokens"))
-    return html.Div([tokens, sessions.panel(here, owner)])
+    return ui.card("Tokens", ui.table(columns, here.client.tokens(owner), nothing, "Tokens"))
 
 
-def _until(token: TokenView, here: Visit) -> Any:
-    if token.revoked is not None:
-        return ui.badge("revoked", "bad")
-    return "never" if token.expires is None else ui.when(token.expires, here)
+def _sessions(here: Visit, owner: str) -> Component:
+    def browser(one: SessionView) -> Component:
+        mark = [html.Br(), ui.badge("this session", "good")] if one.asking else []
+        return html.Span([browser_of(one.browser), *mark], title=one.browser)
+
+    columns = [
+        Column("Browser", browser),
+        Column("From", lambda one: one.address or ui.words.NONE),
+        Column("Signed in by", lambda one: one.how),
+        Column("Since", lambda one: ui.when(one.began, here)),
+        Column("Last used", lambda one: ui.ago(one.last_seen, here)),
+        # The frame has the button for this session.
+        Column("", lambda one: "" if one.asking else ui.button(END, one.id, "Sign out")),
+    ]
+    found = here.client.sessions(owner)
+    table = ui.table(columns, found, ui.empty("No sessions."), "Browsers")
+    return ui.card("Browsers", table, _end_others(found, owner))
 
 
-def _revoke(token: TokenView) -> Any:
-    if token.revoked is not None:
-        return ""
-    return html.Button("Revoke", id={"type": REVOKE, "index": token.id}, className="danger small")
+def browser_of(agent: str) -> str:
+    """Return ``Firefox on Linux`` for a User-Agent; the start of an unknown one."""
+    browser = next((name for mark, name in BROWSERS if mark in agent), agent[:30])
+    system = next((name for mark, name in SYSTEMS if mark in agent), "")
+    return f"{browser} on {system}" if browser and system else browser or "unknown"
+
+
+def _end_others(found: Sequence[SessionView], owner: str) -> Component | None:
+    others = [one for one in found if not one.asking]
+    if len(others) < 2:
+        return None
+    whose = "other " if len(others) < len(found) else ""
+    return html.P(ui.button(END_OTHERS, owner, f"Sign out all {whose}sessions"))
+
+
+def _create(here: Visit, typed: dict[str, Any]) -> Component:
+    wish = {"label": typed["label"] or "", "scope": [typed["scope"]]}
+    wish |= {name: typed[name] for name in ("expires", "owner") if typed[name]}
+    made = here.client.add_token(wish)
+    copy = dcc.Clipboard(target_id="token-secret", title="Copy", className="copy")
+    text = html.P("Copy the token now. ADON does not show it again.")
+    return ui.notice([text, html.Code(made.secret, id="token-secret"), copy], "good")
+
+
+def _revoke(here: Visit, token: str) -> str:
+    return f"{here.client.revoke_token(token).id} is revoked."
+
+
+def _end(here: Visit, session: str) -> str:
+    here.client.end_session(session)
+    return "The session is signed out."
+
+
+def _end_all(here: Visit, owner: str) -> str:
+    named = None if owner == here.actor.name else owner
+    return f"Sessions signed out: {here.client.end_sessions(named).ended}."
 
 
 def callbacks(app: Dash) -> None:
-    """Making a token, which is shown once, and revoking one; signing out elsewhere."""
-    sessions.callbacks(app)
-
-    @app.callback(
-        Output("token-made", "children"),
-        Output("token-expires-problem", "children"),
-        Input("token-add", "n_clicks"),
-        State("token-label", "value"),
-        State("token-scope", "value"),
-        State("token-expires", "value"),
-        State("token-owner", "data"),
-        running=[(Output("token-add", "disabled"), True, False)],
-        prevent_initial_call=True,
-    )
-    def add(clicks: int | None, label: str | None, scope: str, expires: str | None, owner: str | None) -> Any:
-        if not clicks:
-            return no_update, no_update
-        wish: dict[str, Any] = {"label": label or "", "scope": [scope]}
-        wish |= {"expires": expires} if expires else {}
-        wish |= {"owner": owner} if owner else {}
-        try:
-            made = visit().client.add_token(wish)
-        except AdonError as error:
-            found = ui.problems_of(error)
-            return ("", found["expires"]) if set(found) == {"expires"} else (ui.failure(error), "")
-        copy = dcc.Clipboard(target_id="token-secret", title="Copy", className="copy")
-        said = "Copy the token now. ADON does not show it again."
-        return ui.notice([html.P(said), html.Code(made.secret, id="token-secret"), copy], "good"), ""
-
-    @app.callback(
-        Output("token-made", "children", allow_duplicate=True),
-        Input({"type": REVOKE, "index": ALL}, "n_clicks"),
-        prevent_initial_call=True,
-    )
-    def revoke(clicks: list[int | None]) -> Any:
-        if not any(clicks) or not isinstance(ctx.triggered_id, dict):
-            return no_update
-        try:
-            gone = visit().client.revoke_token(str(ctx.triggered_id["index"]))
-        except AdonError as error:
-            return ui.failure(error)
-        return ui.notice(f"{gone.id} is revoked.", "good")
+    """Add the creation and revocation of tokens, and the end of sessions."""
+    FORM.install(app, _create)
+    ui.install_buttons(app, REVOKE, ANSWER, _revoke)
+    ui.install_buttons(app, END, ANSWER, _end)
+    ui.install_buttons(app, END_OTHERS, ANSWER, _end_all)
 
 
 PAGE = Page("/account", "Your account", Action.TOKEN_READ, show, live, refresh_s=15.0, callbacks=callbacks)

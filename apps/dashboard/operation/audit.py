@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import urlencode
 
 from dash import Dash, Input, Output, dcc, html, no_update
 from dash.development.base_component import Component
@@ -12,53 +11,40 @@ from dash.development.base_component import Component
 from adon.access.audit import csv_rows
 from adon.access.policy import Action
 from adon.api.access import AuditLine
-from adon.errors import AdonError
 from apps.dashboard import ui
 from apps.dashboard.page import Group, Page
 from apps.dashboard.ui.blocks import Column, Tone
 from apps.dashboard.visit import Visit, visit
 
 SHOWN = 40
-ANY = "any"
 OUTCOMES: Mapping[str, Tone] = {"done": "good", "refused": "bad", "failed": "wait"}
-FILTERS = ("actor", "action", "outcome")
+FILTERS = ui.Filters("audit", ("actor", "action", "outcome"))
 
 
 def show(here: Visit) -> Component:
-    """The heading and the filters."""
-    outcomes = [(ANY, "every outcome"), *((one, one) for one in OUTCOMES)]
-    filters = html.Div(
-        [
-            ui.field("User", ui.text_input("audit-actor", here.query.get("actor", ""), "any", debounce=0.4)),
-            ui.field(
-                "Action",
-                ui.text_input("audit-action", here.query.get("action", ""), "flow.submit", debounce=0.4),
-            ),
-            ui.field("Outcome", ui.choice("audit-outcome", outcomes, here.query.get("outcome", ANY))),
-        ],
-        className="grid",
+    """Return the heading and the filters."""
+    known = FILTERS.values(here)
+    outcomes = [("", "every outcome"), *((one, one) for one in OUTCOMES)]
+    actor = ui.text_input("audit-actor", known.get("actor", ""), "any", debounce=0.4)
+    action = ui.text_input("audit-action", known.get("action", ""), "flow.submit", debounce=0.4)
+    filters = FILTERS.form(
+        ui.field("User", actor),
+        ui.field("Action", action),
+        ui.field("Outcome", ui.choice("audit-outcome", outcomes, known.get("outcome"))),
     )
-    deeds = [
+    head = ui.head(
+        "Audit log",
+        "Every change and every refusal. Entries cannot be removed.",
         html.Button("Verify", id="audit-verify", className="quiet"),
         html.Button("Download CSV", id="audit-csv", className="quiet"),
-    ]
-    return html.Div(
-        [
-            ui.head(
-                "Audit log",
-                "Every change and every refusal. Entries cannot be removed.",
-                *deeds,
-            ),
-            html.Div(id="audit-done"),
-            dcc.Download(id="audit-file"),
-            ui.card(None, filters),
-        ]
     )
+    answer = html.Div(id="audit-done", role="status")
+    return html.Div([head, answer, dcc.Download(id="audit-file"), ui.card(None, filters)])
 
 
 def live(here: Visit) -> Component:
     """The newest lines."""
-    chosen = _chosen(here.query)
+    chosen = dict(FILTERS.values(here))
     columns = [
         Column("No.", lambda one: str(one.number), numeric=True),
         Column("Time", lambda one: ui.when(one.at, here)),
@@ -86,44 +72,18 @@ def _outcome(line: AuditLine) -> Component:
     return html.Span([ui.badge(said, OUTCOMES.get(line.outcome, "plain")), times])
 
 
-def _chosen(query: Mapping[str, str]) -> dict[str, str]:
-    return {name: query[name] for name in FILTERS if query.get(name)}
+def _verify(here: Visit) -> Component:
+    found = here.client.verify_audit()
+    if found.problem is not None:
+        return ui.notice(f"Verification failed: {found.problem}.", "bad")
+    text = f"Verified {found.lines} entries; digest of the last entry: {found.head[:16]}."
+    return ui.notice(text, "good")
 
 
 def callbacks(app: Dash) -> None:
-    """Filters are part of the address; checking and taking a copy."""
-
-    @app.callback(
-        Output("url", "search", allow_duplicate=True),
-        [Input(f"audit-{name}", "value") for name in FILTERS],
-        prevent_initial_call=True,
-    )
-    def narrow(*values: str | None) -> str:
-        given = {
-            name: value.strip()
-            for name, value in zip(FILTERS, values, strict=True)
-            if value and value.strip() not in ("", ANY)
-        }
-        return f"?{urlencode(given)}" if given else ""
-
-    @app.callback(
-        Output("audit-done", "children"),
-        Input("audit-verify", "n_clicks"),
-        running=[(Output("audit-verify", "disabled"), True, False)],
-        prevent_initial_call=True,
-    )
-    def verify(clicks: int | None) -> Any:
-        if not clicks:
-            return no_update
-        try:
-            told = visit().client.verify_audit()
-        except AdonError as error:
-            return ui.failure(error)
-        if told.problem is not None:
-            return ui.notice(f"Verification failed: {told.problem}.", "bad")
-        return ui.notice(
-            f"Verified {told.lines} entries; digest of the last entry: {told.head[:16]}.", "good"
-        )
+    """Add the filters, the verification and the download."""
+    FILTERS.install(app)
+    ui.install_button(app, "audit-verify", "audit-done", _verify)
 
     @app.callback(
         Output("audit-file", "data"),

@@ -15,9 +15,9 @@ from apps.dashboard.ui.blocks import Column, Tone
 from apps.dashboard.visit import Visit
 
 STATES: Mapping[str, tuple[str, Tone]] = {
-    "ok": ("well", "good"),
-    "degraded": ("limps", "wait"),
-    "away": ("away", "bad"),
+    "ok": ("healthy", "good"),
+    "degraded": ("degraded", "wait"),
+    "away": ("not available", "bad"),
 }
 ROLES: Mapping[bool, tuple[str, Tone]] = {True: ("active", "good"), False: ("not active", "bad")}
 NAMES = frozenset({"generation"})
@@ -26,7 +26,7 @@ NAMES = frozenset({"generation"})
 
 def show(_here: Visit) -> Component:
     """The heading."""
-    return ui.head("Health", "State of every part of ADON and age of its data.")
+    return ui.head("System status", "State of every part of ADON and age of its data.")
 
 
 def live(here: Visit) -> Component:
@@ -94,4 +94,4 @@ def _worded(name: str, value: Any) -> str:
     return f"{value:,}".replace(",", " ")
 
 
-PAGE = Page("/health", "Health", Action.NETWORK_READ, show, live, group=Group.OPERATION)
+PAGE = Page("/health", "System status", Action.NETWORK_READ, show, live, group=Group.OPERATION)

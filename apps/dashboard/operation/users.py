@@ -4,58 +4,51 @@ from __future__ import annotations
 
 from typing import Any
 
-import dash_bootstrap_components as dbc
-from dash import ALL, Dash, Input, Output, State, ctx, dcc, html, no_update
+from dash import Dash, html
 from dash.development.base_component import Component
 
 from adon.access.policy import Action
 from adon.access.users import LOCAL
 from adon.api.access import UserView
-from adon.errors import AdonError
 from adon.values import Role
 from apps.dashboard import ui
 from apps.dashboard.page import Group, Page
 from apps.dashboard.ui.blocks import Column
-from apps.dashboard.visit import Visit, visit
+from apps.dashboard.visit import Visit
 
+FORM = ui.Form("users", ("name", "roles", "identity.subject", "identity.issuer"))
+GIVE, TAKE, BLOCK, UNBLOCK = "user-give", "user-take", "user-block", "user-unblock"
+ANSWER = "user-answer"
 SHOWN = 200
 
 
 def show_all(here: Visit) -> Component:
-    """The heading, and the form to name somebody who has not been here yet."""
-    parts = [ui.head("Users", "Users and their roles.")]
-    if here.may(Action.USER_CHANGE):
-        roles = [{"label": f" {_words(role)}", "value": role} for role in Role]
-        fields = [
-            ui.field(
-                "Name",
-                ui.text_input("users-name", "", "ann@mu.example"),
-                "Shown with the flows of the user.",
-            ),
-            ui.field(
-                "Identifier",
-                ui.text_input("users-subject", "", "ann@mu.example"),
-                "Identifier of the identity provider. Empty: the user has tokens only.",
-            ),
-            ui.field(
-                "Provider",
-                ui.text_input("users-issuer", "", "any (eduPersonPrincipalName)"),
-                "Issuer or entity ID, if the identifier is specific to the provider.",
-            ),
-        ]
-        form = [
-            html.Div(fields, className="grid"),
-            html.Fieldset(
-                [
-                    html.Legend("Roles"),
-                    dbc.Checklist(id="users-roles", options=roles, value=["researcher"]),
-                ],
-                className="field",
-            ),
-            html.Button("Add", id="users-add", type="button"),
-        ]
-        parts.append(ui.card(None, ui.details("Add a user", *form)))
-    return html.Div([*parts, html.Div(id="users-done")])
+    """Return the heading, and the form that adds a user before the first sign-in."""
+    form = ui.card(None, ui.details("Add a user", *_add_form())) if here.may(Action.USER_CHANGE) else None
+    return html.Div([ui.head("Users", "Users and their roles."), form])
+
+
+def _add_form() -> list[Component]:
+    fields = [
+        ui.field(
+            "Name",
+            ui.text_input(FORM.id_of("name"), "", "ann@mu.example"),
+            "Shown with the flows of the user.",
+        ),
+        ui.field(
+            "Identifier",
+            ui.text_input(FORM.id_of("identity.subject"), "", "ann@mu.example"),
+            "Identifier of the identity provider. Empty: the user has tokens only.",
+        ),
+        ui.field(
+            "Provider",
+            ui.text_input(FORM.id_of("identity.issuer"), "", "any (eduPersonPrincipalName)"),
+            "Issuer or entity ID, if the identifier is specific to the provider.",
+        ),
+    ]
+    roles = [(role.value, _words(role)) for role in Role]
+    checks = ui.several("Roles", FORM.id_of("roles"), roles, ["researcher"])
+    return [html.Div(fields, className="grid"), checks, FORM.submit("Add")]
 
 
 def live_all(here: Visit) -> Component:
@@ -77,8 +70,15 @@ def live_all(here: Visit) -> Component:
 
 
 def show_one(here: Visit) -> Component:
-    """One user, with what an administrator may change."""
+    """Return the heading."""
     user = here.client.user(here.parts["name"])
+    return html.Div([ui.head(user.name), html.Div(id=ANSWER, role="status")])
+
+
+def live_one(here: Visit) -> Component:
+    """Return one user, with what an administrator may change."""
+    user = here.client.user(here.parts["name"])
+    groups = html.Ul([html.Li(group) for group in user.groups], className="plain")
     facts = ui.facts(
         ("Display name", user.display),
         ("Mail", user.mail),
@@ -86,16 +86,11 @@ def show_one(here: Visit) -> Component:
         ("Identifier", None if user.issuer == LOCAL else user.subject),
         ("First seen", ui.when(user.first_seen, here)),
         ("Last seen", ui.when(user.last_seen, here)),
-        (
-            "Groups",
-            html.Ul([html.Li(group) for group in user.groups], className="plain") if user.groups else None,
-        ),
+        ("Groups", groups if user.groups else None),
     )
-    parts = [ui.head(user.name, None), dcc.Store(id="user-name", data=user.name), ui.card(None, facts)]
-    parts.append(ui.card("Roles", _roles(user)))
-    if here.may(Action.USER_CHANGE, user.name):
-        parts.append(ui.card("Actions", *_changes(user)))
-    return html.Div([*parts, html.Div(id="user-done")])
+    changing = here.may(Action.USER_CHANGE, user.name)
+    actions = ui.card("Actions", *_actions(user)) if changing else None
+    return html.Div([ui.card(None, facts), ui.card("Roles", _roles(user)), actions])
 
 
 def _where(user: UserView) -> str:
@@ -114,19 +109,18 @@ def _why(user: UserView, role: str) -> str:
     return "granted by an administrator" if role in user.granted else "from the rules at the last sign-in"
 
 
-def _changes(user: UserView) -> list[Component]:
-    out = user.disabled_since is not None
-    buttons = [
-        html.Button(
-            f"{'Revoke' if role in user.roles else 'Grant'}: {_words(role)}",
-            id={"type": "user-role", "index": f"{'take' if role in user.roles else 'give'} {role}"},
-            className="quiet small",
-        )
+def _actions(user: UserView) -> list[Component]:
+    roles = [
+        ui.button(TAKE, f"{role} {user.name}", f"Revoke: {_words(role)}", danger=False)
+        if role in user.roles
+        else ui.button(GIVE, f"{role} {user.name}", f"Grant: {_words(role)}", danger=False)
         for role in Role
     ]
-    shut = html.Button("Unblock" if out else "Block", id="user-shut", className="quiet" if out else "danger")
-    note = "A blocked user is signed out, and all tokens of the user become invalid."
-    return [html.Div(buttons, className="deeds"), html.P([shut, " ", html.Small(note)])]
+    block = ui.button(BLOCK, user.name, "Block")
+    if user.disabled_since is not None:
+        block = ui.button(UNBLOCK, user.name, "Unblock", danger=False)
+    note = html.Small("A blocked user is signed out, and all tokens of the user become invalid.")
+    return [html.Div(roles, className="deeds"), html.P([block, " ", note])]
 
 
 def _words(role: str) -> str:
@@ -141,61 +135,46 @@ def identity_of(subject: str | None, issuer: str | None) -> dict[str, str] | Non
     return {"issuer": party, "subject": name} if party else {"subject": name}
 
 
-def callbacks_all(app: Dash) -> None:
-    """Naming somebody."""
+def _add(here: Visit, typed: dict[str, Any]) -> Component:
+    identity = identity_of(typed["identity.subject"], typed["identity.issuer"])
+    made = here.client.add_user(typed["name"] or "", typed["roles"], identity)
+    token = ui.link("create a token", f"/account?for={made.name}")
+    return ui.notice([f"{made.name} is added; ", token, "."], "good")
 
-    @app.callback(
-        Output("users-done", "children"),
-        Output("users-name-problem", "children"),
-        Output("users-subject-problem", "children"),
-        Output("users-issuer-problem", "children"),
-        Input("users-add", "n_clicks"),
-        State("users-name", "value"),
-        State("users-roles", "value"),
-        State("users-subject", "value"),
-        State("users-issuer", "value"),
-        running=[(Output("users-add", "disabled"), True, False)],
-        prevent_initial_call=True,
-    )
-    def add(
-        clicks: int | None, name: str | None, roles: list[str], subject: str | None, issuer: str | None
-    ) -> Any:
-        if not clicks:
-            return (no_update,) * 4
-        try:
-            made = visit().client.add_user(name or "", roles, identity_of(subject, issuer))
-        except AdonError as error:
-            found = ui.problems_of(error)
-            told = [found.get(field, "") for field in ("name", "identity.subject", "identity.issuer")]
-            told[1] = told[1] or found.get("identity", "")
-            return ("", *told) if any(told) else (ui.failure(error), *told)
-        way = ui.link("create a token", f"/account?for={made.name}")
-        return (ui.notice([f"{made.name} is added; ", way, "."], "good"), "", "", "")
+
+def _give(here: Visit, index: str) -> str:
+    role, _, name = index.partition(" ")
+    here.client.change_roles(name, [role], ())
+    return f"The role {_words(role)} is granted."
+
+
+def _take(here: Visit, index: str) -> str:
+    role, _, name = index.partition(" ")
+    here.client.change_roles(name, (), [role])
+    return f"The role {_words(role)} is revoked."
+
+
+def _block(here: Visit, name: str) -> str:
+    here.client.change_user(name, {"disabled": True})
+    return "The user is blocked."
+
+
+def _unblock(here: Visit, name: str) -> str:
+    here.client.change_user(name, {"disabled": False})
+    return "The user is unblocked."
+
+
+def callbacks_all(app: Dash) -> None:
+    """Add the form."""
+    FORM.install(app, _add)
 
 
 def callbacks_one(app: Dash) -> None:
-    """Giving and taking roles, shutting out and letting in."""
-
-    @app.callback(
-        Output("user-done", "children"),
-        Input({"type": "user-role", "index": ALL}, "n_clicks"),
-        Input("user-shut", "n_clicks"),
-        State("user-name", "data"),
-        prevent_initial_call=True,
-    )
-    def change(roles: list[int | None], shut: int | None, name: str) -> Any:
-        if not (any(roles) or shut):
-            return no_update
-        client = visit().client
-        try:
-            if isinstance(ctx.triggered_id, dict):
-                deed, _, role = str(ctx.triggered_id["index"]).partition(" ")
-                client.change_roles(name, *(([role], ()) if deed == "give" else ((), [role])))
-            else:
-                client.change_user(name, {"disabled": client.user(name).disabled_since is None})
-        except AdonError as error:
-            return ui.failure(error)
-        return ui.notice(["Done. ", html.A("Show", href=f"/users/{name}")], "good")
+    """Add the grant and revocation of roles and the block."""
+    ui.install_buttons(app, GIVE, ANSWER, _give)
+    ui.install_buttons(app, TAKE, ANSWER, _take)
+    ui.install_buttons(app, BLOCK, ANSWER, _block)
+    ui.install_buttons(app, UNBLOCK, ANSWER, _unblock)
 
 
 ALL_PAGE = Page(
@@ -208,4 +187,6 @@ ALL_PAGE = Page(
     group=Group.OPERATION,
     callbacks=callbacks_all,
 )
-ONE_PAGE = Page("/users/<name>", "User", Action.USER_READ, show_one, callbacks=callbacks_one)
+ONE_PAGE = Page(
+    "/users/<name>", "User", Action.USER_READ, show_one, live_one, refresh_s=15.0, callbacks=callbacks_one
+)

@@ -18,8 +18,9 @@ from apps.dashboard.ui.blocks import (
     notice,
     table,
 )
-from apps.dashboard.ui.fields import choice, field, problems_of, settled, text_input
+from apps.dashboard.ui.fields import choice, field, problems_of, settled, several, text_input
 from apps.dashboard.ui.figures import chart
+from apps.dashboard.ui.filters import Filters
 from apps.dashboard.ui.folding import folded, inside, opening
 from apps.dashboard.ui.refresh import changed, look, ticker
 from apps.dashboard.ui.words import (
@@ -39,6 +40,7 @@ from apps.figures.looks import figure, quiet_axes
 
 __all__ = [
     "Column",
+    "Filters",
     "Form",
     "Tone",
     "ago",
@@ -72,6 +74,7 @@ __all__ = [
     "quiet_axes",
     "rate",
     "settled",
+    "several",
     "share",
     "size",
     "span",

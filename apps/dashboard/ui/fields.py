@@ -54,6 +54,19 @@ def choice(name: str, options: Sequence[tuple[str, str]], chosen: str | None = N
     return dbc.Select(id=name, options=shown, value=chosen or "", placeholder=opened)
 
 
+def several(legend: str, name: str, options: Sequence[tuple[str, str]], chosen: Sequence[str]) -> Component:
+    """Return check boxes for some of many; a long list scrolls.
+
+    :param options: pairs of value and label.
+    """
+    shown = [{"value": value, "label": label} for value, label in options]
+    boxes = html.Div(
+        dbc.Checklist(id=name, options=shown, value=list(chosen)), className="several", tabIndex=0
+    )
+    problem = html.Span(className="problem", id=f"{name}-problem", **{"aria-live": "polite"})
+    return html.Fieldset([html.Legend(legend), boxes, problem], className="field")
+
+
 def problems_of(error: AdonError) -> Mapping[str, str]:
     """What is wrong, by field; what no field is named for is under the empty name."""
     if isinstance(error, InvalidInput):
