@@ -28,7 +28,7 @@ TONES: Mapping[str, ui.Tone] = {"draining": "wait", "active": "wait", "cancelled
 
 def show(here: Visit) -> Component:
     """Return the form of the rehearsal and its answer."""
-    lead = "Rehearse a failure for the active flows, which changes nothing. Announce a maintenance window."
+    lead = "A rehearsal changes nothing. A window closes a path, link, switch or site for a time."
     return html.Div([ui.head("Maintenance", lead, ui.link("Map", "/network")), what_if.section(here)])
 
 

@@ -44,7 +44,7 @@ def _known(here: Visit, name: str) -> list[tuple[Direction, str]]:
     except Unavailable:
         ways = []  # the series are there without the controller
     series = [(Direction.of(one), one.metric) for one in here.client.series()]
-    configured = [(Direction.of(way), metric) for way in ways for metric in way.metrics or FIRST_METRICS]
+    configured = [(Direction.of(way), metric) for way in ways for metric in way.metrics or FIRST_METRICS[:1]]
     pairs = dict.fromkeys([*series, *configured])
     return sorted((one for one in pairs if one[0].path), key=lambda one: one[0].path != name)
 

@@ -53,7 +53,7 @@ def install_buttons(app: Dash, kind: str, answer: str, act: Act, *, confirmed: b
     def press(clicks: Sequence[int | None]) -> tuple[Any, Any]:
         if not any(clicks) or not isinstance(ctx.triggered_id, dict):
             raise PreventUpdate
-        return _answer(act, str(ctx.triggered_id["index"])), _looks(1)
+        return _answer(act, str(ctx.triggered_id["index"])), _looks()
 
 
 def install_button(app: Dash, name: str, answer: str, act: Callable[[Visit], Any]) -> None:
@@ -69,7 +69,7 @@ def install_button(app: Dash, name: str, answer: str, act: Callable[[Visit], Any
     def press(clicks: int | None) -> tuple[Any, Any]:
         if not clicks:
             raise PreventUpdate
-        return _answer(lambda here, _index: act(here), ""), _looks(1)
+        return _answer(lambda here, _index: act(here), ""), _looks()
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,22 +96,27 @@ class Form:
         """Send the form when its button is pressed; a problem stands at its field."""
 
         @app.callback(
-            Output(f"{self.name}-answer", "children"),
-            [Output(f"{self.id_of(field)}-problem", "children") for field in self.fields],
-            LOOKS,
-            Input(f"{self.name}-submit", "n_clicks"),
-            [State(self.id_of(field), "value") for field in self.fields],
+            output={
+                "answer": Output(f"{self.name}-answer", "children"),
+                "problems": [Output(f"{self.id_of(field)}-problem", "children") for field in self.fields],
+                "looks": LOOKS,
+            },
+            inputs={
+                "clicks": Input(f"{self.name}-submit", "n_clicks"),
+                "values": [State(self.id_of(field), "value") for field in self.fields],
+            },
             running=[(Output(f"{self.name}-submit", "disabled"), True, False)],
             prevent_initial_call=True,
         )
-        def press(clicks: int | None, values: Sequence[Any]) -> tuple[Any, Sequence[str], Any]:
+        def press(clicks: int | None, values: Sequence[Any]) -> dict[str, Any]:
             if not clicks:
                 raise PreventUpdate
+            problems = [""] * len(self.fields)
             try:
-                done = send(visit(), dict(zip(self.fields, values, strict=True)))
+                answer = _done(send(visit(), dict(zip(self.fields, values, strict=True))))
             except AdonError as error:
-                return *self._problems(error), _looks(2)
-            return _done(done), [""] * len(self.fields), _looks(2)
+                answer, problems = self._problems(error)
+            return {"answer": answer, "problems": problems, "looks": _looks()}
 
     def _problems(self, error: AdonError) -> tuple[Component, list[str]]:
         found = problems_of(error)
@@ -133,6 +138,7 @@ def _done(answer: Any) -> Component:
     return answer if isinstance(answer, Component) else notice(answer, "good")
 
 
-def _looks(place: int) -> list[float]:
+def _looks() -> list[float]:
     """Return a new value for each timer of the page; the outputs of the callback name them."""
-    return [time.monotonic()] * len(ctx.outputs_list[place])
+    timers = next(output for output in ctx.outputs_list if isinstance(output, list))
+    return [time.monotonic()] * len(timers)

@@ -37,8 +37,10 @@ class Filters:
 
         @app.callback(
             Output("url", "search", allow_duplicate=True),
-            [Input(f"{self.prefix}-{name}", "value") for name in self.names],
-            State("url", "search"),
+            inputs={
+                "values": [Input(f"{self.prefix}-{name}", "value") for name in self.names],
+                "before": State("url", "search"),
+            },
             prevent_initial_call=True,
         )
         def narrow(values: list[str | None], before: str | None) -> Any:
