@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
 import plotly.graph_objects as go
@@ -18,6 +19,7 @@ from apps.rest.runs import Fate, fate_of, planned, read_task
 
 ROW = 40
 """Pixels of a row of a Gantt chart."""
+HATCHINGS = ("", "/", "x", ".")
 LANES = 0.84
 """Of a row, for its tests."""
 KINDS: Mapping[str, str] = {"throughput": "throughput", "rtt": "round trip", "latency": "one-way delay"}
@@ -48,15 +50,19 @@ class Ran:
     overlapped: bool
 
 
+class Bar(NamedTuple):
+    """Bar of a Gantt chart; its text is shown on hovering."""
+
+    task: str
+    start: float
+    seconds: float
+    text: str
+
+
 def row_of(task: str) -> str:
     """The row of a chart that a task is in: its path and direction."""
     read = read_task(task)
     return task if read is None else f"{read.key.path}, {read.key.source} → {read.key.destination}"
-
-
-def _label(row: str) -> str:
-    """A row's name beside a chart: in two lines, for on a phone it takes the chart's place."""
-    return row.replace(", ", "<br>", 1)
 
 
 def task_words(task: str) -> str:
@@ -100,107 +106,101 @@ def _between(begin: float | None, end: float | None) -> float | None:
     return None if begin is None or end is None else end - begin
 
 
-def summary(ran: Sequence[Ran], overlaps: int) -> str:
-    """The last hour in words, conflicts last."""
+def summarise(ran: Sequence[Ran], overlaps: int) -> str:
+    """Return the last hour in words."""
     counts = Counter(one.fate for one in ran)
-    told = ", ".join(f"{counts[fate]} {words[0]}" for fate, words in FATES.items())
-    slips = [one.late for one in ran if one.late is not None]
-    began = (
-        f" Start error: median {ui.span(round(statistics.median(slips), 2) + 0.0)}, "
-        f"maximum {ui.span(round(max(slips), 2) + 0.0)}."
-        if slips
-        else ""
-    )
-    met = (
-        f" {ui.count(overlaps, 'pair')} of conflicting runs overlapped."
-        if overlaps
-        else " No conflicting runs overlapped."
-    )
-    return f"{told}.{began}{met}"
+    parts = [", ".join(f"{counts[fate]} {words[0]}" for fate, words in FATES.items())]
+    late = [one.late for one in ran if one.late is not None]
+    if late:
+        median, most = (ui.span(round(value, 2) + 0.0) for value in (statistics.median(late), max(late)))
+        parts.append(f"Start error: median {median}, maximum {most}")
+    pairs = ui.count(overlaps, "pair") + " of conflicting runs" if overlaps else "No conflicting runs"
+    return ". ".join([*parts, f"{pairs} overlapped."])
 
 
 def upcoming_chart(plan: ScheduleView, zone: ZoneInfo) -> go.Figure:
-    """The next runs: a row per path and direction, a bar as long as the plan keeps for a run."""
+    """Return the next runs: a row per path and direction, a bar as long as the plan reserves for a run."""
     slots = {task.task: task.slot_seconds for task in plan.tasks}
-    starts = plan.upcoming
-    rows = sorted({row_of(one.task) for one in starts}, reverse=True)
-    whole = _span([one.start for one in starts]) or plan.round_seconds
-    traces = []
-    kinds = sorted({kind_of(one.task) for one in starts})
+    least = LEAST_SHARE * (_span([one.start for one in plan.upcoming]) or plan.round_seconds)
+    kinds = sorted({kind_of(one.task) for one in plan.upcoming})
     lane = LANES / max(len(kinds), 1)
+    traces = []
     for number, kind in enumerate(kinds):
-        its = [one for one in starts if kind_of(one.task) == kind]
-        lengths = [max(slots.get(one.task, 1.0), LEAST_SHARE * whole) for one in its]
-        traces.append(
-            go.Bar(
-                y=[row_of(one.task) for one in its],
-                base=[local(one.start, zone) for one in its],
-                x=[1000.0 * length for length in lengths],
-                orientation="h",
-                # Tests of one direction may run at the same time: they stand beside each other.
-                width=lane,
-                offset=LANES / 2 - (number + 1) * lane,
-                name=KINDS.get(kind, kind),
-                marker={
-                    "color": SERIES[number % len(SERIES)],
-                    "pattern": {"shape": ("", "/", "x", ".")[number % 4]},
-                },
-                customdata=[
-                    f"{task_words(one.task)}: {ui.span(slots.get(one.task))} reserved" for one in its
-                ],
-                hovertemplate="%{customdata}<extra></extra>",
+        bars = [
+            Bar(
+                one.task,
+                one.start,
+                slots.get(one.task, 1.0),
+                f"{task_words(one.task)}: {ui.span(slots.get(one.task))} reserved",
             )
-        )
-    return _gantt(traces, rows)
+            for one in plan.upcoming
+            if kind_of(one.task) == kind
+        ]
+        marker = {
+            "color": SERIES[number % len(SERIES)],
+            "pattern": {"shape": HATCHINGS[number % len(HATCHINGS)]},
+        }
+        trace = _trace(bars, KINDS.get(kind, kind), marker, lane, least, zone)
+        # Tests of one direction can run at the same time: they stand beside each other.
+        traces.append(trace.update(offset=LANES / 2 - (number + 1) * lane))
+    return _gantt(traces, [one.task for one in plan.upcoming])
 
 
 def executed_chart(ran: Sequence[Ran], zone: ZoneInfo) -> go.Figure:
-    """The last hour: what was planned as a pale bar, what happened upon it."""
+    """Return the last hour: the plan as pale bars, the runs as bars on them."""
     shown = [one for one in ran if one.run.started is not None or one.slot is not None]
-    rows = sorted({row_of(one.run.task) for one in shown}, reverse=True)
-    whole = _span([one.run.planned_start for one in shown]) or 60.0
-    least = LEAST_SHARE * whole
-    kept = [one for one in shown if one.slot is not None]
-    traces = [
-        go.Bar(
-            y=[row_of(one.run.task) for one in kept],
-            base=[local(one.run.planned_start, zone) for one in kept],
-            x=[1000.0 * max(one.slot or 0.0, least) for one in kept],
-            orientation="h",
-            width=0.8,
-            name="planned",
-            marker={"color": "rgba(125,136,150,.28)"},
-            hoverinfo="skip",
-        )
+    least = LEAST_SHARE * (_span([one.run.planned_start for one in shown]) or 60.0)
+    planned_bars = [
+        Bar(one.run.task, one.run.planned_start, one.slot, task_words(one.run.task))
+        for one in shown
+        if one.slot is not None
     ]
+    traces = [_trace(planned_bars, "planned", {"color": "rgba(125,136,150,.28)"}, 0.8, least, zone)]
     for fate, (word, colour, hatching) in FATES.items():
-        its = [one for one in shown if one.fate is fate]
-        if its:
-            traces.append(
-                go.Bar(
-                    y=[row_of(one.run.task) for one in its],
-                    base=[local(one.run.started or one.run.planned_start, zone) for one in its],
-                    x=[1000.0 * max(one.lasted or 0.0, least) for one in its],
-                    orientation="h",
-                    width=0.4,
-                    name=word,
-                    marker={"color": colour, "pattern": {"shape": hatching}},
-                    customdata=[f"{task_words(one.run.task)}: {one.run.outcome}" for one in its],
-                    hovertemplate="%{customdata}<extra></extra>",
-                )
+        bars = [
+            Bar(
+                one.run.task,
+                one.run.started or one.run.planned_start,
+                one.lasted or 0.0,
+                f"{task_words(one.run.task)}: {one.run.outcome}",
             )
-    return _gantt(traces, rows)
+            for one in shown
+            if one.fate is fate
+        ]
+        if bars:
+            marker = {"color": colour, "pattern": {"shape": hatching}}
+            traces.append(_trace(bars, word, marker, 0.4, least, zone))
+    return _gantt(traces, [one.run.task for one in shown])
 
 
-def _gantt(traces: Sequence[go.Bar], rows: Sequence[str]) -> go.Figure:
+def _trace(
+    bars: Sequence[Bar], name: str, marker: Mapping[str, Any], width: float, least: float, zone: ZoneInfo
+) -> go.Bar:
+    return go.Bar(
+        y=[row_of(one.task) for one in bars],
+        base=[local(one.start, zone) for one in bars],
+        x=[1000.0 * max(one.seconds, least) for one in bars],
+        orientation="h",
+        width=width,
+        name=name,
+        marker=marker,
+        customdata=[one.text for one in bars],
+        hovertemplate="%{customdata}<extra></extra>",
+    )
+
+
+def _gantt(traces: Sequence[go.Bar], tasks: Iterable[str]) -> go.Figure:
+    rows = sorted({row_of(task) for task in tasks}, reverse=True)
     figure = ui.figure(traces)
     figure.update_layout(
         barmode="overlay", hovermode="closest", showlegend=True, height=110 + ROW * len(rows)
     )
     figure.update_layout(margin={"t": 44}, legend={"y": 1.0, "yanchor": "bottom"})
     figure.update_xaxes(type="date", nticks=4, tickangle=0)
-    figure.update_yaxes(categoryorder="array", categoryarray=list(rows), automargin=True)
-    figure.update_yaxes(tickmode="array", tickvals=list(rows), ticktext=[_label(row) for row in rows])
+    # A name has two lines, because on a phone one line takes the place of the chart.
+    labels = [row.replace(", ", "<br>", 1) for row in rows]
+    figure.update_yaxes(categoryorder="array", categoryarray=rows, automargin=True)
+    figure.update_yaxes(tickmode="array", tickvals=rows, ticktext=labels)
     return figure
 
 

@@ -132,7 +132,7 @@ def _hour(tasks: Sequence[TaskView], here: Visit) -> Component:
     )
     return ui.card(
         "The last hour",
-        html.P([plan.summary(ran, len(overlaps)), " ", conflict]),
+        html.P([plan.summarise(ran, len(overlaps)), " ", conflict]),
         ui.chart(
             "plan-hour",
             figure,

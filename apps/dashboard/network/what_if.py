@@ -13,7 +13,6 @@ from adon.api.maintenance import AffectedView, LoadView, RehearsalView
 from adon.errors import AdonError, InvalidInput, Unavailable
 from apps.dashboard import ui
 from apps.dashboard.network.links import map_address, path_link
-from apps.dashboard.network.what_if_figures import loads_figure, ranking_figure
 from apps.dashboard.visit import Visit, visit
 
 FAILURE, NAME, ASK, EVERY, ANSWER, ASKED = (
@@ -124,20 +123,11 @@ def rehearsal(report: RehearsalView) -> Component:
     verdict = ui.notice([html.Strong(report.verdict), told, *down], VERDICTS.get(report.verdict, "wait"))
     if not flows:
         return verdict
-    figure = loads_figure(report.loads)
-    words = (
-        "Throughput bounds and capacity (pale) of each path before and after. "
-        "Mark: capacity by the latest test."
-    )
     return html.Div(
         [
             verdict,
             ui.card("Flows", _flows(flows)),
-            ui.card(
-                "Throughput bounds on the paths",
-                ui.chart("if-loads", figure, words, int(figure.layout.height)),
-                ui.details("Table", _loads(report.loads)),
-            ),
+            ui.card("Throughput bounds on the paths", _loads(report.loads)),
         ]
     )
 
@@ -165,21 +155,26 @@ def _flows(flows: Sequence[AffectedView]) -> Component:
 
 
 def _loads(loads: Sequence[LoadView]) -> Component:
+    def level(bps: float, one: LoadView, most: float) -> Component | str:
+        tone: ui.Tone = "bad" if bps > most else "plain"
+        return ui.bar(bps / one.capacity_bps, ui.rate(bps), tone) if one.capacity_bps else ui.rate(bps)
+
+    def carried(one: LoadView) -> str:
+        return "down" if one.down else ui.rate(one.carries_bps)
+
+    def path(one: LoadView) -> Component:
+        return html.Span([path_link(one.path), html.Small(f"{one.source} → {one.destination}")])
+
     columns = [
-        ui.Column(
-            "Path",
-            lambda one: html.Span([path_link(one.path), html.Small(f"{one.source} → {one.destination}")]),
-        ),
-        ui.Column("Before", lambda one: ui.rate(one.before_bps), numeric=True),
-        ui.Column("After", lambda one: ui.rate(one.after_bps), numeric=True),
-        ui.Column(
-            "Capacity after",
-            lambda one: "nothing" if one.down else ui.rate(one.carries_bps),
-            numeric=True,
-        ),
+        ui.Column("Path", path),
+        ui.Column("Before", lambda one: level(one.before_bps, one, one.capacity_bps)),
+        ui.Column("After", lambda one: level(one.after_bps, one, one.carries_bps)),
         ui.Column("Capacity", lambda one: ui.rate(one.capacity_bps), numeric=True),
+        ui.Column(
+            "Capacity after", lambda one: "down" if one.down else ui.rate(one.carries_bps), numeric=True
+        ),
     ]
-    return ui.table(columns, loads, "None.", "Throughput bounds before and after")
+    return ui.table(columns, loads, "None.", "Throughput bounds and capacity before and after")
 
 
 def ranking(reports: Sequence[RehearsalView]) -> Component:
@@ -213,19 +208,11 @@ def ranking(reports: Sequence[RehearsalView]) -> Component:
         ),
         ui.Column("Violated", broken),
     ]
-    hitting = [one for one in reports if one.flows][:20]
-    picture: list[Any] = []
-    if hitting:
-        figure = ranking_figure(hitting)
-        words = "Affected flows by outcome, worst failure first."
-        picture = [ui.chart("if-ranking", figure, words, int(figure.layout.height))]
+    more = f"The first {RANKED} of {len(reports)}." if len(reports) > RANKED else ""
     return ui.card(
         "All single failures, worst first",
-        *picture,
         ui.table(columns, reports[:RANKED], "", "Failures, worst first"),
-        html.P(f"The first {RANKED} of {len(reports)}.", className="muted")
-        if len(reports) > RANKED
-        else None,
+        html.Small(more),
     )
 
 

@@ -16,6 +16,7 @@ from adon.api.rules import RuleExplanation, RuleView
 from adon.errors import AdonError, Unavailable
 from apps.dashboard import ui
 from apps.dashboard.network import network_tables
+from apps.dashboard.network.links import switch_address, tabs
 from apps.dashboard.page import Group, Page
 from apps.dashboard.ui.blocks import Column, Tone
 from apps.dashboard.visit import Visit, visit
@@ -73,15 +74,9 @@ def live(here: Visit) -> Component:
 def _choices(here: Visit, switches: Sequence[SwitchDetail]) -> list[Component]:
     if not switches:
         return []
-    links = [dcc.Link("All", href="/rules", className=_mark("dpid" not in here.query))]
-    for one in switches:
-        chosen = one.dpid == here.query.get("dpid")
-        links.append(dcc.Link(one.name, href=f"/rules?dpid={one.dpid}", className=_mark(chosen)))
-    return [html.Nav(links, className="choices", **{"aria-label": "Switches"})]
-
-
-def _mark(chosen: bool) -> str:
-    return "chosen" if chosen else ""
+    ways = [("All", "/rules"), *((one.name, switch_address(one.dpid)) for one in switches)]
+    chosen = switch_address(here.query["dpid"]) if "dpid" in here.query else "/rules"
+    return [tabs(ways, chosen, "Switches")]
 
 
 def _rules(here: Visit, where: Column) -> Component:
@@ -176,7 +171,7 @@ def _switch_column(switches: Sequence[SwitchDetail]) -> Column:
     names = {one.dpid: one.name for one in switches}
     return Column(
         "Switch",
-        lambda one: ui.link(names.get(one.dpid, one.dpid), f"/rules?dpid={one.dpid}"),
+        lambda one: ui.link(names.get(one.dpid, one.dpid), switch_address(one.dpid)),
         whole=True,
     )
 
