@@ -90,18 +90,18 @@ def _plan(found: ScheduleView, here: Visit) -> Component:
 
 
 def _spend(spend: Mapping[str, SpendView]) -> Component:
-    def level(one: tuple[str, SpendView], kind: str) -> Any:
-        allowed, found = one[1].allowed_bps, getattr(one[1], kind)
+    def peak(one: tuple[str, SpendView]) -> Any:
+        allowed, found = one[1].allowed_bps, one[1].peak_bps
         if not allowed:
             return ui.rate(found)
-        part = found / allowed
-        return ui.bar(part, ui.rate(found), "bad" if part > 1 else "wait" if part > 0.9 else "plain")
+        tone: ui.Tone = "wait" if found > 0.9 * allowed else "plain"
+        return ui.bar(found / allowed, ui.rate(found), "bad" if found > allowed else tone)
 
     columns = [
         ui.Column("Path or link", lambda one: path_link(one[0])),
         ui.Column("Limit", lambda one: ui.rate(one[1].allowed_bps), numeric=True),
-        ui.Column("Peak", lambda one: level(one, "peak_bps")),
-        ui.Column("Mean", lambda one: level(one, "mean_bps")),
+        ui.Column("Peak", peak),
+        ui.Column("Mean", lambda one: ui.rate(one[1].mean_bps), numeric=True),
     ]
     return ui.table(
         columns, spend.items(), "No limits.", "Load compared with the measurement level agreement"
@@ -125,14 +125,9 @@ def _hour(tasks: Sequence[TaskView], here: Visit) -> Component:
         return ui.card("The last hour", ui.empty("No runs in the last hour."))
     ran = plan.executed(runs, tasks, overlaps)
     figure = plan.executed_chart(ran[:DRAWN], here.zone)
-    conflict = (
-        ui.badge(f"{ui.count(len(overlaps), 'pair')} overlapped", "bad")
-        if overlaps
-        else ui.badge("no conflicts", "good")
-    )
     return ui.card(
         "The last hour",
-        html.P([plan.summarise(ran, len(overlaps)), " ", conflict]),
+        html.P(plan.summarise(ran, len(overlaps))),
         ui.chart(
             "plan-hour",
             figure,
