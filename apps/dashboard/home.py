@@ -11,13 +11,13 @@ from adon.access.policy import Action
 from adon.api.network import PathView
 from adon.errors import Unavailable
 from apps.dashboard import ui
+from apps.dashboard.network.alarms_page import severity
 from apps.dashboard.page import Page
 from apps.dashboard.transfers.flow_view import state_badge
-from apps.dashboard.ui.blocks import Column, Tone
+from apps.dashboard.ui.blocks import Column
 from apps.dashboard.visit import Visit
 
 FLOWS = 12
-ALARM_TONES: dict[str, Tone] = {"critical": "bad", "warning": "wait"}
 
 
 def show(_here: Visit) -> Component:
@@ -40,7 +40,7 @@ def _alarms(here: Visit) -> Component:
     worst = sorted(found, key=lambda alarm: alarm.severity != "critical")
     columns = [
         Column("Alarm", lambda one: ui.link(one.text, f"/alarms/{one.id}")),
-        Column("Severity", lambda one: ui.badge(one.severity, ALARM_TONES.get(one.severity, "plain"))),
+        Column("Severity", severity),
         Column("Since", lambda one: ui.when(one.raised_at, here)),
     ]
     return ui.card("Active alarms", ui.table(columns, worst, "", "Active alarms"))

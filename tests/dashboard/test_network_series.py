@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from adon.api.measurements import BucketView
-from apps.dashboard.network.series_data import Direction, harmless, runs
+from apps.dashboard.network.series_data import Direction, harmless, split_runs
 
 UTC = ZoneInfo("UTC")
 T = 1_760_000_000.0
@@ -35,10 +35,9 @@ def test_what_is_no_direction_is_none(text: str) -> None:
 
 
 def test_a_gap_stays_a_gap() -> None:
-    at = [60.0 * minute + 30 for minute in (0, 1, 2, 30, 31, 32)]
-    assert runs(HOUR, at) == [[0, 1, 2], [3, 4, 5]]
-    assert runs(HOUR[:1], at[:1]) == [[0]]
-    assert runs([], []) == []
+    assert split_runs(HOUR) == [HOUR[:3], HOUR[3:]]
+    assert split_runs(HOUR[:1]) == [HOUR[:1]]
+    assert split_runs([]) == []
 
 
 # -- as text -------------------------------------------------------------------------------------------

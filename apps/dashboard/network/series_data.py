@@ -201,21 +201,19 @@ def metric_words(metric: str) -> str:
     return METRIC_NAMES.get(metric, metric.replace("_", " ").replace(".", ", "))
 
 
-def runs(buckets: Sequence[BucketView], at: Sequence[float]) -> list[list[int]]:
-    """The positions of values that a line joins; a line across a gap would show unknown values.
-
-    :param at: the middle of each bucket, seconds since the epoch.
-    """
+def split_runs(buckets: Sequence[BucketView]) -> list[list[BucketView]]:
+    """Return the runs of values that a line joins; a line across a gap would show unknown values."""
     if not buckets:
         return []
+    at = [one.start + one.seconds / 2 for one in buckets]
     distances = [after - before for before, after in pairwise(at)]
     longest = GAP * statistics.median(distances) if distances else 0.0
-    found = [[0]]
-    for number, distance in enumerate(distances, 1):
-        if distance > max(longest, GAP * buckets[number].seconds):
-            found.append([])
-        found[-1].append(number)
-    return found
+    runs = [[buckets[0]]]
+    for distance, bucket in zip(distances, buckets[1:], strict=True):
+        if distance > max(longest, GAP * bucket.seconds):
+            runs.append([])
+        runs[-1].append(bucket)
+    return runs
 
 
 def as_csv(curves: Iterable[Curve]) -> str:

@@ -11,7 +11,7 @@ from plotly.subplots import make_subplots
 
 from adon.api.measurements import BucketView
 from apps.dashboard import ui
-from apps.dashboard.network.series_data import Curve, Direction, Mark, metric_order, metric_words, runs
+from apps.dashboard.network.series_data import Curve, Direction, Mark, metric_order, metric_words, split_runs
 from apps.figures.looks import BAD, SERIES, WAIT, quiet_axes
 
 UNITS: Mapping[str, tuple[float, str]] = {
@@ -120,50 +120,44 @@ def _marks(marks: Iterable[Mark], zone: ZoneInfo) -> Iterable[go.Scatter]:
 
 
 def _traces(curve: Curve, place: int, zone: ZoneInfo, *, named: bool) -> Iterable[go.Scatter]:
-    """The line of the means, in the band from least to greatest and that of half of all values."""
-    factor = scale_of(curve.metric)
-    colour, dash = SERIES[place % len(SERIES)], DASHES[place % len(DASHES)]
-    buckets = curve.buckets
-    times = [one.start + one.seconds / 2 for one in buckets]
-    x = [local(at, zone) for at in times]
-    joined = runs(buckets, times)
-    group = {"legendgroup": curve.direction.words, "line": {"width": 0}, "hoverinfo": "skip"}
-    for low, high, ground in (("minimum", "maximum", 0.13), ("0.25", "0.75", 0.25)):
-        band = _band(buckets, x, joined, low, high, factor)
-        if band[0]:
-            yield go.Scatter(
-                x=band[0],
-                y=band[1],
-                fill="toself",
-                fillcolor=faint(colour, ground),
-                mode="lines",
-                showlegend=False,
-                **group,
-            )
-    line_x: list[str | None] = []
-    line_y: list[float | None] = []
-    said: list[str] = []
-    for run in joined:
-        for number in run:
-            line_x.append(x[number])
-            line_y.append(factor * buckets[number].mean)
-            said.append(_said(buckets[number], curve.metric))
-        line_x.append(None)
-        line_y.append(None)
-        said.append("")
-    lone = [number for run in joined if len(run) == 1 for number in run]
-    yield go.Scatter(
-        x=line_x,
-        y=line_y,
-        mode="lines+markers" if len(buckets) <= 60 or len(lone) > len(buckets) / 2 else "lines",
-        line={"color": colour, "dash": dash, "width": 2},
-        marker={"size": 4},
-        name=curve.direction.words,
+    """Yield, per run without a gap, the means over the bands of all values and of the middle half."""
+    runs = split_runs(curve.buckets)
+    markers = len(curve.buckets) <= 60 or sum(len(run) == 1 for run in runs) > len(curve.buckets) / 2
+    words = curve.direction.words
+    line = {"color": SERIES[place % len(SERIES)], "dash": DASHES[place % len(DASHES)], "width": 2}
+    for number, run in enumerate(runs):
+        x = [local(one.start + one.seconds / 2, zone) for one in run]
+        if len(run) > 1 and any(one.count > 1 for one in run):
+            yield _band(run, x, "minimum", "maximum", faint(line["color"], 0.13), curve)
+            yield _band(run, x, "0.25", "0.75", faint(line["color"], 0.25), curve)
+        yield go.Scatter(
+            x=x,
+            y=[scale_of(curve.metric) * one.mean for one in run],
+            mode="lines+markers" if markers else "lines",
+            line=line,
+            marker={"size": 4},
+            name=words,
+            legendgroup=words,
+            showlegend=named and number == 0,
+            customdata=[_said(one, curve.metric) for one in run],
+            hovertemplate=f"{words}: %{{customdata}}<extra></extra>",
+        )
+
+
+def _band(
+    run: Sequence[BucketView], x: Sequence[str], low: str, high: str, colour: str, curve: Curve
+) -> go.Scatter:
+    ends = [*(_figure(one, low) for one in run), *(_figure(one, high) for one in reversed(run))]
+    return go.Scatter(
+        x=[*x, *reversed(x)],
+        y=[scale_of(curve.metric) * end for end in ends],
+        fill="toself",
+        fillcolor=colour,
+        mode="lines",
+        line={"width": 0},
+        showlegend=False,
         legendgroup=curve.direction.words,
-        showlegend=named,
-        customdata=said,
-        hovertemplate=f"{curve.direction.words}: %{{customdata}}<extra></extra>",
-        connectgaps=False,
+        hoverinfo="skip",
     )
 
 
@@ -172,27 +166,6 @@ def _said(bucket: BucketView, metric: str) -> str:
         return ui.value(bucket.mean, metric)
     ends = f"{ui.value(bucket.minimum, metric)} to {ui.value(bucket.maximum, metric)}"
     return f"mean {ui.value(bucket.mean, metric)} ({ends}, {bucket.count} values)"
-
-
-def _band(
-    buckets: Sequence[BucketView],
-    x: Sequence[str],
-    joined: Sequence[Sequence[int]],
-    low: str,
-    high: str,
-    factor: float,
-) -> tuple[list[str | None], list[float | None]]:
-    """Polygons, one per run, apart from each other."""
-    xs: list[str | None] = []
-    ys: list[float | None] = []
-    for run in joined:
-        if len(run) < 2 or all(buckets[number].count == 1 for number in run):
-            continue
-        xs += [*(x[number] for number in run), *(x[number] for number in reversed(run)), None]
-        its = [buckets[number] for number in run]
-        ends = [*(_figure(one, low) for one in its), *(_figure(one, high) for one in reversed(its))]
-        ys += [*(factor * end for end in ends), None]
-    return xs, ys
 
 
 def _figure(bucket: BucketView, name: str) -> float:
