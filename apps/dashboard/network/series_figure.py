@@ -124,17 +124,17 @@ def _traces(curve: Curve, place: int, zone: ZoneInfo, *, named: bool) -> Iterabl
     runs = split_runs(curve.buckets)
     markers = len(curve.buckets) <= 60 or sum(len(run) == 1 for run in runs) > len(curve.buckets) / 2
     words = curve.direction.words
-    line = {"color": SERIES[place % len(SERIES)], "dash": DASHES[place % len(DASHES)], "width": 2}
+    colour, dash = SERIES[place % len(SERIES)], DASHES[place % len(DASHES)]
     for number, run in enumerate(runs):
         x = [local(one.start + one.seconds / 2, zone) for one in run]
         if len(run) > 1 and any(one.count > 1 for one in run):
-            yield _band(run, x, "minimum", "maximum", faint(line["color"], 0.13), curve)
-            yield _band(run, x, "0.25", "0.75", faint(line["color"], 0.25), curve)
+            yield _band(run, x, "minimum", "maximum", faint(colour, 0.13), curve)
+            yield _band(run, x, "0.25", "0.75", faint(colour, 0.25), curve)
         yield go.Scatter(
             x=x,
             y=[scale_of(curve.metric) * one.mean for one in run],
             mode="lines+markers" if markers else "lines",
-            line=line,
+            line={"color": colour, "dash": dash, "width": 2},
             marker={"size": 4},
             name=words,
             legendgroup=words,
