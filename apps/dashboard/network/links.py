@@ -15,7 +15,7 @@ from apps.dashboard import ui
 from apps.dashboard.network.series_data import Direction, metric_words
 
 SHOWN = 4
-"""Flows that are named one by one before they are only counted."""
+"""Flows or paths in a cell; more are counted."""
 
 
 def path_address(name: str) -> str:
@@ -54,16 +54,22 @@ def switch_link(switch: SwitchDetail) -> Component:
     return ui.link(switch.name, switch_address(switch.dpid))
 
 
-def flow_links(flows: Sequence[str]) -> Any:
-    """The flows by name; of many the first and how many there are, which leads to the list."""
-    if not flows:
+def flow_links(flows: Sequence[str]) -> Component:
+    """Return links to flows; of many the first, and a link to the list."""
+    more = ui.link(f"and {len(flows) - SHOWN} more", "/flows?state=active")
+    return _first([ui.link(flow, f"/flows/{flow}") for flow in flows], more)
+
+
+def path_links(paths: Sequence[str]) -> Component:
+    """Return links to paths; of many the first."""
+    return _first([path_link(path) for path in paths], f"and {len(paths) - SHOWN} more")
+
+
+def _first(links: Sequence[Component], more: Any) -> Component:
+    if not links:
         return html.Span("none", className="muted")
-    parts: list[Any] = []
-    for flow in flows[:SHOWN]:
-        parts += [ui.link(flow, f"/flows/{flow}"), " "]
-    if len(flows) > SHOWN:
-        parts.append(ui.link(f"and {len(flows) - SHOWN} more", "/flows?state=active"))
-    return html.Span(parts)
+    shown = [part for one in links[:SHOWN] for part in (one, " ")]
+    return html.Span([*shown, more] if len(links) > SHOWN else shown)
 
 
 def tabs(ways: Sequence[tuple[str, str]], chosen: str, of: str) -> Component:

@@ -11,7 +11,7 @@ from dash.development.base_component import Component
 from adon.api.network import CircuitView, LinkView, NetworkView, PathView, SwitchDetail
 from apps.dashboard import ui
 from apps.dashboard.network import health
-from apps.dashboard.network.links import flow_links, path_link, series_address, switch_link
+from apps.dashboard.network.links import flow_links, path_link, path_links, series_address, switch_link
 from apps.dashboard.network.scene import Scene
 from apps.dashboard.network.series_data import Direction
 from apps.dashboard.ui.blocks import Column
@@ -20,8 +20,6 @@ from apps.dashboard.visit import Visit
 
 FEW = 25
 """Rows that are shown at once; a longer table shows its exceptions."""
-PATHS = 8
-"""Paths in a cell."""
 HINT = "Choose a site, switch or line on the map."
 MODES: Mapping[str, Mapping[str, str]] = {
     "pipeline": {"single": "one table", "staged": "own tables"},
@@ -105,6 +103,9 @@ def link_columns(network: NetworkView, here: Visit) -> list[Column]:
             parts.append(html.Small([" usable from ", ui.when(one.penalised_until, here)]))
         return html.Span(parts)
 
+    def paths(one: LinkView) -> Component:
+        return path_links([path.name for path in network.circuits if one.name in path.links])
+
     def reason(one: LinkView) -> str:
         return f"connected to {one.neighbour}" if one.neighbour else one.reason or ui.words.NONE
 
@@ -115,7 +116,10 @@ def link_columns(network: NetworkView, here: Visit) -> list[Column]:
         Column("Capacity", lambda one: ui.rate(one.capacity_bps), numeric=True),
         Column("Delay", _delays, numeric=True),
         Column("Reason", reason),
-        Column("Paths", lambda one: _paths([path for path in network.circuits if one.name in path.links])),
+        Column(
+            "Paths",
+            lambda one: path_links([path.name for path in network.circuits if one.name in path.links]),
+        ),
     ]
 
 
@@ -137,6 +141,10 @@ def _delays(link: LinkView) -> str:
 
 def switch_columns(network: NetworkView) -> list[Column]:
     """Return the columns of a switch; the last two are not needed beside a table of paths."""
+
+    def paths(one: SwitchDetail) -> Component:
+        return path_links([path.name for path in network.circuits if one.name in path.switches])
+
     return [
         Column("Switch", switch_link, whole=True),
         Column("State", _connection),
@@ -146,7 +154,10 @@ def switch_columns(network: NetworkView) -> list[Column]:
         Column("Mode", _mode),
         Column("Missing features", lambda one: _list(one.lacks)),
         Column("Datapath id", lambda one: html.Code(one.dpid)),
-        Column("Paths", lambda one: _paths([path for path in network.circuits if one.name in path.switches])),
+        Column(
+            "Paths",
+            lambda one: path_links([path.name for path in network.circuits if one.name in path.switches]),
+        ),
     ]
 
 
@@ -191,8 +202,8 @@ def site_columns(network: NetworkView) -> list[Column]:
     """Return the columns of a site."""
     switches = {switch.name: switch for switch in network.switches}
 
-    def paths(name: str) -> list[CircuitView]:
-        return [one for one in network.circuits if name in (one.source, one.destination)]
+    def paths(name: str) -> list[str]:
+        return [one.name for one in network.circuits if name in (one.source, one.destination)]
 
     return [
         Column("Site", lambda one: f"Site {one.name}"),
@@ -201,19 +212,8 @@ def site_columns(network: NetworkView) -> list[Column]:
         ),
         Column("Connection", lambda one: _connection(switches[one.edge]) if one.edge in switches else None),
         Column("DTNs", lambda one: ", ".join(one.hosts) or "none"),
-        Column("Paths", lambda one: _paths(paths(one.name))),
+        Column("Paths", lambda one: path_links(paths(one.name))),
     ]
-
-
-def _paths(circuits: Sequence[CircuitView]) -> Any:
-    if not circuits:
-        return None
-    parts: list[Any] = []
-    for one in circuits[:PATHS]:
-        parts += [path_link(one.name), " "]
-    if len(circuits) > PATHS:
-        parts.append(f"and {len(circuits) - PATHS} more")
-    return html.Span(parts)
 
 
 def describe(scene: Scene, chosen: str, here: Visit) -> Component:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
@@ -12,7 +12,7 @@ from dash.development.base_component import Component
 from adon.api.maintenance import AffectedView, LoadView, RehearsalView
 from adon.errors import AdonError, InvalidInput, Unavailable
 from apps.dashboard import ui
-from apps.dashboard.network.links import map_address, path_link
+from apps.dashboard.network.links import flow_links, map_address, path_link
 from apps.dashboard.visit import Visit, visit
 
 FAILURE, NAME, ASK, EVERY, ANSWER, ASKED = (
@@ -150,8 +150,7 @@ def _flows(flows: Sequence[AffectedView]) -> Component:
         ui.Column("Predicted", lambda one: ui.rate(one.estimate_bps), numeric=True),
         ui.Column("Reason", lambda one: one.why),
     ]
-    more = html.P(f"The first {SHOWN} of {len(flows)}.", className="muted") if len(flows) > SHOWN else None
-    return html.Div([ui.table(columns, flows[:SHOWN], "None.", "Affected flows"), more])
+    return ui.table(columns, flows, "None.", "Affected flows", most=SHOWN)
 
 
 def _loads(loads: Sequence[LoadView]) -> Component:
@@ -170,9 +169,7 @@ def _loads(loads: Sequence[LoadView]) -> Component:
         ui.Column("Before", lambda one: level(one.before_bps, one, one.capacity_bps)),
         ui.Column("After", lambda one: level(one.after_bps, one, one.carries_bps)),
         ui.Column("Capacity", lambda one: ui.rate(one.capacity_bps), numeric=True),
-        ui.Column(
-            "Capacity after", lambda one: "down" if one.down else ui.rate(one.carries_bps), numeric=True
-        ),
+        ui.Column("Capacity after", carried, numeric=True),
     ]
     return ui.table(columns, loads, "None.", "Throughput bounds and capacity before and after")
 
@@ -182,38 +179,27 @@ def ranking(reports: Sequence[RehearsalView]) -> Component:
     if not reports:
         return ui.empty("No paths, links or switches.")
 
-    def broken(one: RehearsalView) -> Any:
-        parts: list[Any] = []
-        hit = [flow.flow for flow in one.flows if flow.quality == "none"]
-        for flow in hit[:6]:
-            parts += [ui.link(flow, f"/flows/{flow}"), " "]
-        more = [f"and {len(hit) - 6} more"] if len(hit) > 6 else []
-        return html.Span([*parts, *more]) if parts else ui.words.NONE
+    def violated(one: RehearsalView) -> Any:
+        return flow_links([flow.flow for flow in one.flows if flow.quality == "none"])
+
+    def failure(one: RehearsalView) -> Component:
+        return ui.link(f"{one.failure} {one.name}", address(one.failure, one.name))
+
+    def count(one: RehearsalView, is_counted: Callable[[AffectedView], bool]) -> str:
+        return str(sum(is_counted(flow) for flow in one.flows))
 
     columns = [
         ui.Column(
-            "Failure",
-            lambda one: ui.link(
-                f"{one.failure} {one.name}",
-                address(one.failure, one.name),
-            ),
+            "Failure", lambda one: ui.link(f"{one.failure} {one.name}", address(one.failure, one.name))
         ),
         ui.Column("Verdict", lambda one: ui.badge(one.verdict, VERDICTS.get(one.verdict, "wait"))),
         ui.Column("Affected flows", lambda one: str(len(one.flows)), numeric=True),
-        ui.Column("Rerouted", lambda one: str(sum(flow.to is not None for flow in one.flows)), numeric=True),
-        ui.Column(
-            "Unknown",
-            lambda one: str(sum(flow.quality == "unknown" for flow in one.flows)),
-            numeric=True,
-        ),
-        ui.Column("Violated", broken),
+        ui.Column("Rerouted", lambda one: count(one, lambda flow: flow.to is not None), numeric=True),
+        ui.Column("Unknown", lambda one: count(one, lambda flow: flow.quality == "unknown"), numeric=True),
+        ui.Column("Violated", violated),
     ]
-    more = f"The first {RANKED} of {len(reports)}." if len(reports) > RANKED else ""
-    return ui.card(
-        "All single failures, worst first",
-        ui.table(columns, reports[:RANKED], "", "Failures, worst first"),
-        html.Small(more),
-    )
+    table = ui.table(columns, reports, "", "Failures, worst first", most=RANKED)
+    return ui.card("All single failures, worst first", table)
 
 
 def callbacks(app: Dash) -> None:

@@ -65,8 +65,7 @@ def live_all(here: Visit) -> Component:
         Column("Provider", _where),
         Column("Last seen", lambda one: ui.ago(one.last_seen, here)),
     ]
-    more = html.Small(f"The first {SHOWN} of {len(found)}." if len(found) > SHOWN else "")
-    return ui.card(None, ui.table(columns, found[:SHOWN], "No users yet.", "Users"), more)
+    return ui.card(None, ui.table(columns, found, "No users yet.", "Users", most=SHOWN))
 
 
 def show_one(here: Visit) -> Component:

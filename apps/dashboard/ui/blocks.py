@@ -66,16 +66,18 @@ def table(
     empty_says: Any,
     caption: str,
     marked: Callable[[Any], bool] | None = None,
+    most: int | None = None,
 ) -> Component:
     """A table; without rows, what to do about it.
 
     :param caption: what it lists, for who cannot see it.
     :param marked: which rows stand out.
+    :param most: rows that are shown; a note counts the others.
     """
     found = list(rows)
     if not found:
         return empty_says if isinstance(empty_says, Component) else empty(str(empty_says))
-    body = [
+    rows_shown = [
         html.Tr(
             [
                 html.Td(
@@ -87,17 +89,14 @@ def table(
             ],
             className="marked" if marked is not None and marked(row) else "",
         )
-        for row in found
+        for row in found[:most]
     ]
     names = [html.Th(column.name, scope="col", className=column.style) for column in shown]
-    return html.Div(
-        html.Table([html.Caption(caption), html.Thead(html.Tr(names)), html.Tbody(body)]),
-        className="table",
-        # Who uses the keyboard alone must be able to scroll it.
-        tabIndex=0,
-        role="region",
-        **{"aria-label": caption},
-    )
+    body = [html.Table([html.Caption(caption), html.Thead(html.Tr(names)), html.Tbody(rows_shown)])]
+    if most is not None and len(found) > most:
+        body.append(html.Small(f"The first {most:,} of {len(found):,}."))
+    # A keyboard must be able to scroll it.
+    return html.Div(body, className="table", tabIndex=0, role="region", **{"aria-label": caption})
 
 
 def facts(*pairs: tuple[str, Any]) -> Component:
