@@ -7,19 +7,19 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
-from dash import Dash, Input, Output, dcc, html, no_update
+from dash import Dash, dcc, html
 from dash.development.base_component import Component
 
 from adon.access.policy import Action
 from adon.api.network import NetworkView, SwitchDetail
-from adon.api.rules import RuleExplanation, RuleView
-from adon.errors import AdonError, Unavailable
+from adon.api.rules import RuleExplanation, RuleView, SwitchDifference
+from adon.errors import Unavailable
 from apps.dashboard import ui
 from apps.dashboard.network import network_tables
 from apps.dashboard.network.links import switch_address, tabs
 from apps.dashboard.page import Group, Page
 from apps.dashboard.ui.blocks import Column, Tone
-from apps.dashboard.visit import Visit, visit
+from apps.dashboard.visit import Visit
 
 GONE = "removed"
 SHOWN, SENT, DIFFERENCES = 200, 40, 20
@@ -32,26 +32,22 @@ KINDS = (
     ("extra", "not desired, but in the switch"),
     ("blocked", "blocked by a rule of another controller"),
 )
-REPAIR, SURE = "rules-repair", "rules-sure"
+AUDIT, ANSWER = "rules-audit", "rules-answer"
 
 
 def show(here: Visit) -> Component:
-    """Heading, choice of a switch, and the repair for users who may."""
-    deeds: list[Component] = []
+    """Return the heading, and the audit for users who may start one."""
+    audit = []
     if here.may(Action.NETWORK_SYNC):
-        deeds.append(html.Button("Audit all switches now", id=REPAIR, className="quiet"))
-    return html.Div(
-        [
-            ui.head(_title(here), "Rules of ADON. ADON does not change rules without its cookie.", *deeds),
-            dcc.ConfirmDialog(id=SURE, message="Reads every connected switch and repairs every difference."),
-            html.Div(id="rules-done"),
-        ]
-    )
+        question = "Reads every connected switch and repairs every difference."
+        audit.append(ui.button(AUDIT, "all", "Audit all switches now", danger=False, confirm=question))
+    lead = "Rules of ADON. ADON does not change rules without its cookie."
+    return html.Div([ui.head(_title(here), lead, *audit), html.Div(id=ANSWER, role="status")])
 
 
 def _title(here: Visit) -> str:
-    owner, dpid = here.query.get("owner"), here.query.get("dpid")
-    return f"Rules of {owner}" if owner else f"Rules of {dpid}" if dpid else "Rules"
+    of = here.query.get("owner") or here.query.get("dpid")
+    return f"Rules of {of}" if of else "Rules"
 
 
 def live(here: Visit) -> Component:
@@ -200,24 +196,24 @@ def _differences(here: Visit) -> list[Component]:
         found = here.client.rules_diff()
     except Unavailable as error:
         return [ui.failure(error)]
-    parts: list[Component] = []
-    for switch in found:
-        total = sum(len(getattr(switch, kind)) for kind, _ in KINDS)
-        verdict = ui.badge("no difference", "good") if not total else ui.badge(f"{total} differences", "wait")
-        if not switch.connected:
-            verdict = ui.badge("not connected", "bad")
-        parts.append(html.H3([switch.name, " ", verdict]))
-        for kind, words in KINDS:
-            parts += _listed(kind, words, getattr(switch, kind))
+    parts = [part for switch in found for part in _of_switch(switch)]
     return [ui.card("Differences from the desired rules", *(parts or [ui.empty("No switch is configured.")]))]
 
 
-def _listed(kind: str, words: str, rules: Sequence[str]) -> list[Component]:
-    if not rules:
-        return []
-    more = [html.Small(f"and {len(rules) - DIFFERENCES} more")] if len(rules) > DIFFERENCES else []
-    lines = [html.Div(html.Code(rule)) for rule in rules[:DIFFERENCES]]
-    return [html.P([html.Strong(kind), f": {words}"]), *lines, *more]
+def _of_switch(switch: SwitchDifference) -> list[Component]:
+    total = sum(len(getattr(switch, kind)) for kind, _ in KINDS)
+    verdict = ui.badge(f"{total} differences", "wait") if total else ui.badge("no difference", "good")
+    if not switch.connected:
+        verdict = ui.badge("not connected", "bad")
+    parts: list[Component] = [html.H3([switch.name, " ", verdict])]
+    for kind, meaning in KINDS:
+        rules = getattr(switch, kind)
+        if rules:
+            parts.append(html.P([html.Strong(kind), f": {meaning}"]))
+            parts += [html.Div(html.Code(rule)) for rule in rules[:DIFFERENCES]]
+        if len(rules) > DIFFERENCES:
+            parts.append(html.Small(f"and {len(rules) - DIFFERENCES} more"))
+    return parts
 
 
 def _sent(here: Visit, where: Column) -> list[Component]:
@@ -246,29 +242,16 @@ def _sent(here: Visit, where: Column) -> list[Component]:
     return [ui.card(title, ui.details(f"The newest {len(found)} changes", listed))]
 
 
+def _audit(here: Visit, _all: str) -> Component:
+    switches = here.client.rules_sync()
+    if not switches:
+        return ui.notice("No switch is connected.", "wait")
+    return ui.notice(f"Audited: {', '.join(switches)}.", "good")
+
+
 def callbacks(app: Dash) -> None:
-    """The repair asks once."""
-
-    @app.callback(Output(SURE, "displayed"), Input(REPAIR, "n_clicks"), prevent_initial_call=True)
-    def ask(clicks: int | None) -> bool:
-        return bool(clicks)
-
-    @app.callback(
-        Output("rules-done", "children"),
-        Input(SURE, "submit_n_clicks"),
-        running=[(Output(REPAIR, "disabled"), True, False)],
-        prevent_initial_call=True,
-    )
-    def repair(clicks: int | None) -> Any:
-        if not clicks:
-            return no_update
-        try:
-            switches = visit().client.rules_sync()
-        except AdonError as error:
-            return ui.failure(error)
-        if not switches:
-            return ui.notice("No switch is connected.", "wait")
-        return ui.notice(f"Audited: {', '.join(switches)}.", "good")
+    """Add the audit."""
+    ui.install_buttons(app, AUDIT, ANSWER, _audit, confirmed=True)
 
 
 PAGE = Page("/rules", "Rules", Action.RULE_READ, show, live, group=Group.OPERATION, callbacks=callbacks)
