@@ -1,6 +1,6 @@
-"""The dashboard as a WSGI application: Dash on a Flask server, behind a sign-in.
+"""The dashboard as a WSGI application: Dash on a Flask server, for signed-in users.
 
-It holds no data and asks no database: pages go through :class:`apps.dashboard.visit.Visit` to the API.
+It has no data and uses no database: pages request the API by :class:`apps.dashboard.visit.Visit`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,13 @@ from apps.dashboard.visit import CLOCK, CONNECT, Connect
 from apps.rest.request_origin import is_foreign
 
 OPEN = ("/_dash-component-suites/", "/assets/", "/_favicon.ico")
-"""What everybody may load: code and colours, no data."""
+"""Code and colours, which a client without identity may load."""
+HEADERS = {
+    "Referrer-Policy": "same-origin",
+    "X-Content-Type-Options": "nosniff",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+}
 
 
 def create_dashboard(
@@ -34,20 +40,20 @@ def create_dashboard(
     clock: Callable[[], float] = time.time,
     refused: Callable[[Actor, str], None] = lambda _actor, _why: None,
 ) -> Flask:
-    """The dashboard.
+    """Return the dashboard.
 
-    :param signed_in: the user of the request; None without a session.
-    :param to_sign_in: the way to sign in, and back to what the present request asks for.
-    :param connect: the API as an actor may use it.
-    :param limit_anonymous: counts a request without an identity; raises TooManyRequests above the limit.
-    :param refused: is told of a request in somebody's name that was not sent by a page of ours, and why.
+    :param signed_in: returns the user of the request; None without a session.
+    :param to_sign_in: returns the redirection to the sign-in, and back to the requested address.
+    :param connect: returns the API with the permissions of an actor.
+    :param limit_anonymous: counts a request without identity; raises TooManyRequests above the limit.
+    :param refused: called for a request of an actor from another site, with the reason of the refusal.
     """
     server = Flask("apps.dashboard", static_folder=None)
     server.extensions[CONNECT] = connect
     server.extensions[CLOCK] = clock
 
     @server.before_request
-    def gate() -> AnyResponse | None:
+    def require_session() -> AnyResponse | None:
         g.actor = signed_in()
         if g.actor is not None:
             _refuse_foreign()
@@ -59,20 +65,7 @@ def create_dashboard(
             return to_sign_in()
         return Response("sign in", 401, mimetype="text/plain")
 
-    @server.errorhandler(Forbidden)
-    def refuse(error: Forbidden) -> AnyResponse:
-        refused(g.actor, str(error))
-        return Response(str(error), 403, mimetype="text/plain")
-
-    @server.errorhandler(TooManyRequests)
-    def delay(error: TooManyRequests) -> AnyResponse:
-        headers = {"Retry-After": str(math.ceil(error.wait_s))}
-        return Response(str(error), 429, headers, mimetype="text/plain")
-
-    @server.errorhandler(DependencyException)
-    def refuse_unknown_file(_: DependencyException) -> AnyResponse:
-        return Response("There is no such file.", 404, mimetype="text/plain")
-
+    _add_error_handlers(server, refused)
     app = Dash(
         "apps.dashboard",
         server=server,
@@ -87,44 +80,58 @@ def create_dashboard(
     app.layout = frame.layout(pages, lambda: g.actor)
     router.install(app, pages)
     frame.install(app)
-    policy = _policy(app)
-
-    @server.after_request
-    def harden(response: Response) -> Response:
-        response.headers.setdefault("Content-Security-Policy", policy)
-        response.headers.setdefault("Referrer-Policy", "same-origin")
-        response.headers.setdefault("X-Content-Type-Options", "nosniff")
-        response.headers.setdefault("Cross-Origin-Resource-Policy", "same-origin")
-        response.headers.setdefault("Cross-Origin-Opener-Policy", "same-origin")
-        if not request.path.startswith(OPEN):
-            response.headers["Cache-Control"] = "no-store"
-        elif request.path.startswith("/assets/") and "m" in request.args and response.status_code < 300:
-            # Dash names the file's time there, so a changed file has another address.
-            response.headers["Cache-Control"] = "public, max-age=31536000, immutable"
-        return response
-
+    _add_headers(server, _content_policy(app))
     return server
 
 
+def _add_error_handlers(server: Flask, refused: Callable[[Actor, str], None]) -> None:
+    @server.errorhandler(Forbidden)
+    def refuse(error: Forbidden) -> AnyResponse:
+        refused(g.actor, str(error))
+        return Response(str(error), 403, mimetype="text/plain")
+
+    @server.errorhandler(TooManyRequests)
+    def delay(error: TooManyRequests) -> AnyResponse:
+        headers = {"Retry-After": str(math.ceil(error.wait_s))}
+        return Response(str(error), 429, headers, mimetype="text/plain")
+
+    @server.errorhandler(DependencyException)
+    def refuse_unknown_file(_: DependencyException) -> AnyResponse:
+        return Response("There is no such file.", 404, mimetype="text/plain")
+
+
+def _add_headers(server: Flask, content_policy: str) -> None:
+    @server.after_request
+    def harden(response: Response) -> Response:
+        for name, value in {"Content-Security-Policy": content_policy, **HEADERS}.items():
+            response.headers.setdefault(name, value)
+        if not request.path.startswith(OPEN):
+            response.headers["Cache-Control"] = "no-store"
+        elif request.path.startswith("/assets/") and "m" in request.args and response.status_code < 300:
+            # Dash adds the time of the file to the address, so a changed file has another address.
+            response.headers["Cache-Control"] = "public, max-age=31536000, immutable"
+        return response
+
+
 def _refuse_foreign() -> None:
-    """A request that changes something comes from a page of ours.
+    """Refuse a change that is not requested by a page of the dashboard.
 
-    Its body is JSON, which no form can send, the session's cookie is SameSite, and the browser says where
-    the request comes from (:mod:`apps.rest.request_origin`).
+    The body is JSON, which no form can send, the cookie of the session is SameSite, and the browser names the
+    site of the request (:mod:`apps.rest.request_origin`).
 
-    :raises Forbidden: if that is another site, or the body is what a form can send.
+    :raises Forbidden: for another site, and for a body that a form can send.
     """
     if request.method in ("GET", "HEAD"):
         return
-    said = request.headers.get("Sec-Fetch-Site"), request.headers.get("Origin")
-    if is_foreign(*said, request.host):
+    named = request.headers.get("Sec-Fetch-Site"), request.headers.get("Origin")
+    if is_foreign(*named, request.host):
         raise Forbidden("this request came from another site")
     if not request.is_json:
         raise Forbidden("this request is not one of our pages'")
 
 
-def _policy(app: Dash) -> str:
-    """Content-Security-Policy: only our scripts, by address or hash; styles inline, for plotly needs them."""
+def _content_policy(app: Dash) -> str:
+    """Return the Content-Security-Policy: scripts by address or hash; inline styles, which plotly needs."""
     hashes = " ".join(f"'{found}'" if not found.startswith("'") else found for found in app.csp_hashes())
     return (
         f"default-src 'none'; script-src 'self' {hashes}; style-src 'self' 'unsafe-inline'; "
