@@ -12,7 +12,7 @@ from adon.access.policy import Action
 from adon.api.network import EstimateView, PathView
 from adon.errors import InvalidInput, NotFound, Unavailable
 from apps.dashboard import ui
-from apps.dashboard.network import health, series_panel
+from apps.dashboard.network import health, series_page
 from apps.dashboard.network.links import flow_links, map_address, series_address
 from apps.dashboard.network.series_data import Direction, metric_order, metric_words
 from apps.dashboard.page import Page
@@ -56,7 +56,7 @@ def below(here: Visit) -> Component:
     own = list(dict.fromkeys(one for one, _ in pairs if one.path == name))
     measured = {metric for one, metric in pairs if one in own}
     metrics = [one for one in FIRST_METRICS if one in measured] or ["throughput"]
-    return html.Div([_measure_form(here, own), series_panel.panel(pairs, own, metrics, here)])
+    return html.Div([_measure_form(here, own), series_page.panel(pairs, own, metrics, here)])
 
 
 def _measure_form(here: Visit, directions: Sequence[Direction]) -> Component:

@@ -7,21 +7,23 @@ from apps.dashboard.ui.blocks import (
     badge,
     bar,
     card,
+    chart,
     columns,
     details,
     empty,
     facts,
     failure,
+    folded,
     head,
+    inside,
     link,
     not_found,
     notice,
+    opening,
     table,
 )
 from apps.dashboard.ui.fields import choice, field, problems_of, settled, several, text_input
-from apps.dashboard.ui.figures import chart
 from apps.dashboard.ui.filters import Filters
-from apps.dashboard.ui.folding import folded, inside, opening
 from apps.dashboard.ui.refresh import changed, look, ticker
 from apps.dashboard.ui.words import (
     ago,

@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from dash import dcc, html
+import plotly.graph_objects as go
+from dash import Input, Output, dcc, html
 from dash.development.base_component import Component
 
 from adon.errors import AdonError, Forbidden, InvalidInput, NotFound, Unavailable
@@ -166,3 +167,42 @@ def not_found(path: str) -> Component:
     return html.Div(
         [head("Not found"), empty(f"There is no page at {path[:100]}.", link("To the overview", "/"))],
     )
+
+
+def chart(name: str, drawn: go.Figure, says: str, height: int = 300) -> Component:
+    """A figure on a page.
+
+    :param name: its id.
+    :param says: what it shows, in a sentence, for who cannot see it; its data belong in a table nearby.
+    """
+    graph = dcc.Graph(
+        id=name,
+        figure=drawn,
+        responsive=True,
+        style={"height": f"{height}px"},
+        config={"displaylogo": False, "displayModeBar": False, "doubleClick": "reset", "scrollZoom": False},
+    )
+    return html.Figure([html.Div(graph, **{"aria-hidden": "true"}), html.Figcaption(says)], className="chart")
+
+
+def folded(name: str, summary: Any) -> Component:
+    """Return a closed part that a callback fills when a reader opens it; a long table takes a second.
+
+    :param name: the callback has the output :func:`inside` and the input :func:`opening`.
+    """
+    shut = html.Summary(summary, id=_fold_id("summary", name), n_clicks=0)
+    return html.Details([shut, html.Div(id=_fold_id("inside", name))])
+
+
+def opening(name: str) -> Input:
+    """How often somebody has opened or shut it."""
+    return Input(_fold_id("summary", name), "n_clicks")
+
+
+def inside(name: str) -> Output:
+    """What is shown while it is open."""
+    return Output(_fold_id("inside", name), "children")
+
+
+def _fold_id(part: str, name: str) -> dict[str, str]:
+    return {"type": f"folded-{part}", "of": name}
