@@ -1,4 +1,4 @@
-"""The overview: what is wrong, how the paths are, what moves, who waits."""
+"""``/``: active alarms, the newest flows, and the paths with their latest values."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ FLOWS = 12
 
 
 def show(_here: Visit) -> Component:
-    """The heading and what one may begin."""
+    """Return the heading with the link to a new transfer."""
     return ui.head("Overview", None, ui.link("New transfer", "/new", button=True))
 
 
 def live(here: Visit) -> Component:
-    """Active alarms, flows, paths."""
+    """Return active alarms, flows and paths."""
     return html.Div([_alarms(here), _flows(here), _paths(here)])
 
 

@@ -1,4 +1,4 @@
-"""``/mesh``: from every site to every other, how it is; as perfSONAR's meshes are read (MaDDash)."""
+"""``/mesh``: latest values between all sites as a grid, as in perfSONAR's MaDDash."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ VERDICTS: Mapping[str, tuple[str, str, Tone, str]] = {
 
 
 def show(here: Visit) -> Component:
-    """The heading and which metric."""
+    """Return the heading and the choice of a metric."""
     chosen = metric_of(here.query)
     names = {ALL: "All metrics", **METRIC_NAMES}
     ways = [(words, _address(name)) for name, words in names.items()]
@@ -60,7 +60,7 @@ def metric_of(query: Mapping[str, str]) -> str:
 
 
 def live(here: Visit) -> Component:
-    """One mesh, or one per metric, and what its signs mean."""
+    """Return one mesh, or one per metric, and the legend."""
     chosen = metric_of(here.query)
     metrics = list(METRIC_NAMES) if chosen == ALL else [chosen]
     meshes = [here.client.mesh(metric) for metric in metrics]
@@ -68,7 +68,7 @@ def live(here: Visit) -> Component:
 
 
 def grid(mesh: MeshView, here: Visit) -> Component:
-    """One metric's grid, with a sentence that sums it up and the bounds it is held against."""
+    """Return the grid of a metric with its counts and its bounds."""
     metric, sites = mesh.metric, mesh.sites
     cells = {(one.source, one.destination): one for one in mesh.items}
     title = METRIC_NAMES.get(metric, metric)
@@ -161,7 +161,7 @@ def _limits(mesh: MeshView) -> Component:
 
 
 def legend() -> Component:
-    """What the signs mean."""
+    """Return the meaning of the signs."""
     entries = [
         html.Li([html.Span(f"{sign} ", **{"aria-hidden": "true"}), html.Strong(word), f" – {means}"])
         for word, sign, _, means in VERDICTS.values()

@@ -1,4 +1,4 @@
-"""``/schedule``: when is measured, what that spends, and what became of the last hour."""
+"""``/schedule``: next tests, their load, and the tests of the last hour."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NEXT = 12
 
 
 def show(_here: Visit) -> Component:
-    """The heading."""
+    """Return the heading."""
     return ui.head(
         "Schedule",
         "Conflicting tests never run at the same time (EDF-CE). Tests stay below the limit of each path.",
@@ -36,7 +36,7 @@ def show(_here: Visit) -> Component:
 
 
 def live(here: Visit) -> Component:
-    """The plan, what it spends, and the last hour."""
+    """Return the plan, its load, and the last hour."""
     found: ScheduleView | None = None
     try:
         found = here.client.schedule()

@@ -1,4 +1,4 @@
-"""``/workflows``: how far workflows are, on which batch systems, as their hosts told last."""
+"""``/workflows``: progress of workflows and state of batch systems, as their hosts reported them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MOST = 200
 
 
 def show(here: Visit) -> Component:
-    """The heading and which ones."""
+    """Return the heading and the choice of a state."""
     chosen = here.query.get("state", "")
     ways = [("All", _address("")), *((one.capitalize(), _address(one)) for one in STATES)]
     return html.Div(
@@ -39,7 +39,7 @@ def _address(state: str) -> str:
 
 
 def live(here: Visit) -> Component:
-    """Workflows, who runs how many, batch systems."""
+    """Return workflows, their number by user, and batch systems."""
     state = here.query.get("state", "")
     found = here.client.workflows(limit=MOST, **({"state": state} if state in STATES else {}))
     return html.Div(

@@ -1,1 +1,1 @@
-"""Running it: switches, rules, the parts of ADON, who may do what, and what was done."""
+"""Pages of operation: rules, parts of ADON, users, audit log, account."""

@@ -1,4 +1,4 @@
-"""The audit log: every change and every refusal, and whether the log is whole."""
+"""``/audit``: changes and refusals, verification of the log, and its copy as CSV."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def show(here: Visit) -> Component:
 
 
 def live(here: Visit) -> Component:
-    """The newest lines."""
+    """Return the newest entries."""
     chosen = dict(FILTERS.values(here))
     columns = [
         Column("No.", lambda one: str(one.number), numeric=True),

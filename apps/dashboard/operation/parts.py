@@ -1,4 +1,4 @@
-"""The parts of ADON: processes, databases, connections; since when, how old their data, how much."""
+"""``/health``: state of the processes, databases and connections of ADON, and age of their data."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ STATES: Mapping[str, tuple[str, Tone]] = {
 }
 ROLES: Mapping[bool, tuple[str, Tone]] = {True: ("active", "good"), False: ("not active", "bad")}
 NAMES = frozenset({"generation"})
-"""Numbers that count nothing."""
+"""Values that are names, not counts."""
 
 
 def show(_here: Visit) -> Component:
-    """The heading."""
+    """Return the heading."""
     return ui.head("System status", "State of every part of ADON and age of its data.")
 
 
 def live(here: Visit) -> Component:
-    """The verdict, part by part, and the version."""
+    """Return the state of the parts, the controllers and the version."""
     told, version = here.client.health(), here.client.version()
     worst = [one.name for one in told.parts if one.state != "ok"]
     said = f"Check: {', '.join(worst)}." if worst else "All parts that flows need are healthy."

@@ -1,4 +1,4 @@
-"""Rules: whose they are and what they do, what differs from what should be, and what was sent lately."""
+"""``/rules``: switches, rules by owner with their effect, differences, and recent changes."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _title(here: Visit) -> str:
 
 
 def live(here: Visit) -> Component:
-    """The rules asked for, the differences, what was sent."""
+    """Return the switches, the requested rules, the differences and the changes."""
     owner, network = here.query.get("owner"), _network(here)
     switches = [] if network is None else network.switches
     where = _switch_column(switches)

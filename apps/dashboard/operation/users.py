@@ -1,4 +1,4 @@
-"""Users: who has signed in, which roles they have and why; roles given, taken, and somebody shut out."""
+"""``/users`` and ``/users/<name>``: users with their roles, changes of roles, and the block of a user."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _add_form() -> list[Component]:
 
 
 def live_all(here: Visit) -> Component:
-    """Everybody whom one may see."""
+    """Return the users that the reader may see."""
     found = here.client.users()
     columns = [
         Column("User", lambda one: ui.link(one.name, f"/users/{one.name}")),
@@ -127,7 +127,7 @@ def _words(role: str) -> str:
 
 
 def identity_of(subject: str | None, issuer: str | None) -> dict[str, str] | None:
-    """Who somebody is elsewhere, from the form's two fields; None for nowhere."""
+    """Return the identity of the two fields of the form; None if both are empty."""
     name, party = (subject or "").strip(), (issuer or "").strip()
     if not name and not party:
         return None

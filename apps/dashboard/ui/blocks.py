@@ -1,7 +1,7 @@
 """Blocks of a page.
 
-Tables fold into cards on a narrow screen, so each cell carries its column's name.  Colour never says
-anything alone: a badge has its word.
+Tables become cards on a narrow screen, so each cell has the name of its column. A badge has a word in
+addition to its colour.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Tone = Literal["good", "bad", "wait", "plain"]
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column: its heading, and what of a row (as the API answers it) stands in it.
+    """Column of a table: its heading, and the function from a row to its cell.
 
     :param numeric: figures one below the other.
     :param whole: never broken into lines where there is room for a table: names and ids that are short.
@@ -39,7 +39,7 @@ class Column:
 
 
 def head(title: str, lead: Any = None, *deeds: Component) -> Component:
-    """A page's heading, one sentence about it, and what can be done on it."""
+    """Return the heading of a page, a sentence about it, and its actions."""
     return html.Div(
         [
             html.Div([html.H1(title), *([] if lead is None else [html.P(lead, className="lead")])]),
@@ -50,14 +50,14 @@ def head(title: str, lead: Any = None, *deeds: Component) -> Component:
 
 
 def card(title: Any, *content: Any, id: str | None = None, wide: bool = False) -> Component:  # noqa: A002
-    """A section with its heading."""
+    """Return a section with its heading."""
     named = {} if id is None else {"id": id}
     heading = [] if title is None else [html.H2(title)]
     return html.Section([*heading, *content], className="card wide" if wide else "card", **named)
 
 
 def columns(*cards: Any) -> Component:
-    """Sections beside each other where there is room."""
+    """Return sections beside each other where there is room."""
     return html.Div(list(cards), className="columns")
 
 
@@ -69,9 +69,9 @@ def table(
     marked: Callable[[Any], bool] | None = None,
     most: int | None = None,
 ) -> Component:
-    """A table; without rows, what to do about it.
+    """Return a table; without rows, a text or component in its place.
 
-    :param caption: what it lists, for who cannot see it.
+    :param caption: its content, for screen readers.
     :param marked: which rows stand out.
     :param most: rows that are shown; a note counts the others.
     """
@@ -101,7 +101,7 @@ def table(
 
 
 def facts(*pairs: tuple[str, Any]) -> Component:
-    """Names and values."""
+    """Return names and values; a missing value is a dash."""
     return html.Dl(
         [html.Div([html.Dt(name), html.Dd("–" if value in (None, "") else value)]) for name, value in pairs],
         className="facts",
@@ -109,12 +109,15 @@ def facts(*pairs: tuple[str, Any]) -> Component:
 
 
 def badge(text: str, tone: Tone = "plain") -> Component:
-    """A word that stands out."""
+    """Return a highlighted word."""
     return html.Span(text, className=f"badge {tone}")
 
 
 def bar(part: float, text: str, tone: Tone = "plain") -> Component:
-    """How much of something, 0 to 1, with words beside it."""
+    """Return a bar with a text beside it.
+
+    :param part: filled part, 0 to 1.
+    """
     width = 100 * min(max(part, 0.0), 1.0)
     filled = html.Span(className=f"filled {tone}", style={"width": f"{width:.1f}%"})
     drawn = html.Span(filled, className="bar", **{"aria-hidden": "true"})
@@ -122,28 +125,28 @@ def bar(part: float, text: str, tone: Tone = "plain") -> Component:
 
 
 def details(summary: Any, *content: Any, opened: bool = False) -> Component:
-    """What is there to open."""
+    """Return a part that a reader can open."""
     return html.Details([html.Summary(summary), *content], open=opened)
 
 
 def link(text: Any, to: str, *, button: bool = False) -> Component:
-    """A way to another page of ours."""
+    """Return a link to another page of the dashboard."""
     return dcc.Link(text, href=to, className="button" if button else "")
 
 
 def empty(says: str, *ways: Component) -> Component:
-    """Nothing is here yet: why, and what to do next; what stands between backticks is a command."""
+    """Return an empty state with the next action; a text between backticks is a command."""
     parts = [html.Code(part) if number % 2 else part for number, part in enumerate(says.split("`"))]
     return html.Div([html.P(parts), *ways], className="empty")
 
 
 def notice(text: Any, tone: Tone = "plain") -> Component:
-    """Something to be read now; screen readers say it."""
+    """Return a message, which screen readers announce."""
     return html.Div(text, className=f"notice {tone}", role="alert" if tone == "bad" else "status")
 
 
 def failure(error: AdonError) -> Component:
-    """What the API refused, in its own words, and what may be done."""
+    """Return the error of a request to the API."""
     match error:
         case Unavailable():
             title, tone = "Not available now", "wait"
@@ -163,17 +166,17 @@ def failure(error: AdonError) -> Component:
 
 
 def not_found(path: str) -> Component:
-    """There is no page at this address."""
+    """Return the page of an unknown address."""
     return html.Div(
         [head("Not found"), empty(f"There is no page at {path[:100]}.", link("To the overview", "/"))],
     )
 
 
 def chart(name: str, drawn: go.Figure, says: str, height: int = 300) -> Component:
-    """A figure on a page.
+    """Return a figure on a page.
 
     :param name: its id.
-    :param says: what it shows, in a sentence, for who cannot see it; its data belong in a table nearby.
+    :param says: what it shows, in a sentence, for screen readers; a table nearby has its data.
     """
     graph = dcc.Graph(
         id=name,
@@ -195,12 +198,12 @@ def folded(name: str, summary: Any) -> Component:
 
 
 def opening(name: str) -> Input:
-    """How often somebody has opened or shut it."""
+    """Return the input of the callback: the number of clicks."""
     return Input(_fold_id("summary", name), "n_clicks")
 
 
 def inside(name: str) -> Output:
-    """What is shown while it is open."""
+    """Return the output of the callback."""
     return Output(_fold_id("inside", name), "children")
 
 

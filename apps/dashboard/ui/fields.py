@@ -1,4 +1,4 @@
-"""What people fill in: each control with its label, a hint, and what is wrong with it."""
+"""Controls of a form, each with its label, a hint and its problem."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from adon.errors import AdonError, Conflict, InvalidInput
 
 
 def field(label: str, control: Component, hint: str = "", problem: str = "") -> Component:
-    """A control with its label; ``problem`` stands below it and is said aloud.
+    """Return a control with its label, a hint, and a problem that screen readers announce.
 
     The control has an ``id`` that is text.
     """
@@ -26,16 +26,15 @@ def field(label: str, control: Component, hint: str = "", problem: str = "") -> 
 
 
 def text_input(name: str, value: str = "", placeholder: str = "", **more: Any) -> Component:
-    """A line of text.
+    """Return a text field.
 
-    What is typed counts at once, so that a button pressed right after sees it.  What asks the server while
-    one types waits for a pause: a filter by ``debounce=0.4``, a form by :func:`settled`.
+    A filter waits for a pause in typing by ``debounce=0.4``, a form with a preview by :func:`settled`.
     """
     return dcc.Input(id=name, value=value, placeholder=placeholder, type="text", **more)
 
 
 def settled(app: Dash, store: str, inputs: Sequence[Any]) -> None:
-    """Have a store follow some inputs (as a list), once nothing has been typed for a moment.
+    """Have a store follow some inputs (as a list) after a pause in typing.
 
     :param store: the id of a ``dcc.Store``; server callbacks take it as their input.
     """
@@ -43,10 +42,9 @@ def settled(app: Dash, store: str, inputs: Sequence[Any]) -> None:
 
 
 def choice(name: str, options: Sequence[tuple[str, str]], chosen: str | None = None) -> Component:
-    """One of some; pairs of value and words.  The browser's own list: every reader and phone knows it.
+    """Return the browser's own list of options, which screen readers and phones support.
 
-    :param options: the empty value, if it is among them, is what an open choice means.
-    :param chosen: None leaves it open.
+    :param options: pairs of value and label; an empty value means that nothing is chosen.
     """
     shown = [{"value": value, "label": label} for value, label in options]
     # While it is open, the browser shows this hidden line, not the option of the same empty value.
@@ -68,7 +66,7 @@ def several(legend: str, name: str, options: Sequence[tuple[str, str]], chosen: 
 
 
 def problems_of(error: AdonError) -> Mapping[str, str]:
-    """What is wrong, by field; what no field is named for is under the empty name."""
+    """Return the causes of an error by field; a cause without a field has the empty name."""
     if isinstance(error, InvalidInput):
         return {one.field: one.cause for one in error.problems}
     if isinstance(error, Conflict):
