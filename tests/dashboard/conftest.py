@@ -10,7 +10,7 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
 from adon.access.identity import Actor
 from adon.client import Client
@@ -24,6 +24,7 @@ from tests.support.web_world import NOW, World
 
 __all__ = ["empty_state", "world"]
 
+expect.set_options(timeout=20_000)  # a busy machine loads a chart's program late
 Visiting = Callable[..., Visit]
 
 
