@@ -1,4 +1,4 @@
-"""The access database with its parts: users, tokens, sessions, answers and the audit log."""
+"""The access database with its parts: users, tokens, sessions and the audit log."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Self
 from sqlalchemy import Engine
 
 from adon.store.access.access_tables import ACCESS
-from adon.store.access.answers import Answers
 from adon.store.access.audit import Audit
 from adon.store.access.database import AccessStore
 from adon.store.access.sessions import IDLE_S, LIFETIME_S, Sessions
@@ -41,7 +40,6 @@ class Access(AccessStore):
         self.users = Users(self)
         self.tokens = Tokens(self)
         self.sessions = Sessions(self, idle, lifetime)
-        self.answers = Answers(self)
         self.audit = Audit(self)
 
     @classmethod

@@ -13,7 +13,6 @@ from sqlalchemy import (
     Double,
     Index,
     Integer,
-    LargeBinary,
     MetaData,
     String,
     Table,
@@ -77,19 +76,6 @@ sessions = Table(
     Column("seen", Double, nullable=False),
 )
 """Sessions with the SHA-256 of their cookies."""
-
-answers = Table(
-    "access_answers",
-    metadata,
-    Column("actor", String(200), primary_key=True),
-    Column("key", String(200), primary_key=True),
-    Column("fingerprint", String(64), nullable=False),
-    Column("status", Integer),
-    Column("headers", JSON, nullable=False),
-    Column("body", LargeBinary, nullable=False),
-    Column("at", Double, nullable=False, index=True),
-)
-"""Answers to requests with an Idempotency-Key; no status while a request is carried out."""
 
 audit = Table(
     "access_audit",
