@@ -71,7 +71,7 @@ def test_a_flow_is_installed_moved_and_removed(controller: Controller, switches:
     assert len(rules_with(switches, MEASUREMENT_COOKIE)) == 8
 
 
-def test_the_store_has_what_a_flow_left_behind_and_every_decision_can_be_replay_record(
+def test_the_store_has_what_a_flow_left_behind_and_every_decision_can_be_replayed(
     controller: Controller, switches: Switches
 ) -> None:
     with controller.client() as link:
