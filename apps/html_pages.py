@@ -11,7 +11,7 @@ import jinja2
 Filters = Mapping[str, Callable[..., Any]]
 
 
-def rendered(package: str, template: str, filters: Filters, values: Mapping[str, Any]) -> str:
+def render_page(package: str, template: str, filters: Filters, values: Mapping[str, Any]) -> str:
     """The page.
 
     :param template: a file of the package.

@@ -58,7 +58,7 @@ class Journal:
         self._thread = threading.Thread(target=self._write_out, name="of-journal", daemon=True)
         self._thread.start()
 
-    def sent(self, effect: Noted) -> None:
+    def record_sent(self, effect: Noted) -> None:
         """Note what was handed to its connection; returns at once."""
         self._waiting.put(_Sent(self._clock(), effect))
 
@@ -86,10 +86,10 @@ class Journal:
             self._file.replace(self._file.with_name(NAME + ".1"))
         with self._file.open("a", encoding="utf-8") as file:
             for sent in batch:
-                file.writelines(_written(sent.at, sent.effect))
+                file.writelines(_format_lines(sent.at, sent.effect))
 
 
-def _written(at: float, effect: Noted) -> Iterator[str]:
+def _format_lines(at: float, effect: Noted) -> Iterator[str]:
     match effect:
         case SendBatch():
             yield from (json.dumps(line) + "\n" for line in lines(at, effect))
@@ -153,7 +153,7 @@ def read(
     asked = {name: value for name, value in wanted.items() if value is not None}
     of_these = (
         line
-        for line in _parsed(_backwards(file), [json.dumps(value).encode() for value in asked.values()])
+        for line in _parse_lines(_backwards(file), [json.dumps(value).encode() for value in asked.values()])
         if asked.items() <= line.items() and (before is None or line["at"] < before)
     )
     return list(islice(of_these, limit))
@@ -173,7 +173,7 @@ def _backwards(file: Path) -> Iterator[bytes]:
                 yield rest
 
 
-def _parsed(lines: Iterable[bytes], with_these: Collection[bytes]) -> Iterator[dict[str, Any]]:
+def _parse_lines(lines: Iterable[bytes], with_these: Collection[bytes]) -> Iterator[dict[str, Any]]:
     """Of some lines those that may be asked for; those without its words are not read as JSON."""
     for text in lines:
         if text and all(one in text for one in with_these):

@@ -467,12 +467,12 @@ class LinkClient:
         while not self._closed:
             connection = self._connect()
             if connection is None:
-                pause = self._paused(pause)
+                pause = self._pause(pause)
                 continue
             pause = BACKOFF[0]
             self._serve(connection)
 
-    def _paused(self, seconds: float) -> float:
+    def _pause(self, seconds: float) -> float:
         """Wait between two attempts to connect, until somebody calls; so long the next pause is."""
         with self._changed:
             self._changed.wait_for(lambda: self._closed or self._urgent, seconds)
@@ -516,10 +516,10 @@ class LinkClient:
         except (MalformedMessage, OSError, ValueError) as error:
             log.warning("event=link.broken role=%s error=%r", self._role, str(error))
         finally:
-            self._disconnected(connection)
+            self._disconnect(connection)
             writer.join()
 
-    def _disconnected(self, connection: socket.socket) -> None:
+    def _disconnect(self, connection: socket.socket) -> None:
         with self._changed:
             self._connection = None
             self._since = time.time()

@@ -29,7 +29,7 @@ class Readiness:
         self._reached = False
         self._told = False
 
-    def heard(self, kind: str) -> None:
+    def record_message(self, kind: str) -> None:
         """Somebody sent the supervisor a message of this kind."""
         self._reached = self._reached or kind == REACHED
 
@@ -45,13 +45,13 @@ class Readiness:
             log.info("event=serving")
         self._manager.status(status(self._parts) if self._told else "starting")
         for one in self._parts:
-            if one.watched and (_absent(one) or now - one.started_at < JUST_STARTED_S):
+            if one.watched and (_is_absent(one) or now - one.started_at < JUST_STARTED_S):
                 self._manager.pulse()
 
 
 def status(parts: Sequence[Part]) -> str:
     """One line about the processes, as ``systemctl status`` shows it."""
-    away = [one for one in parts if _absent(one)]
+    away = [one for one in parts if _is_absent(one)]
     if not away:
         return f"serving: {', '.join(one.name for one in parts)}"
     return "; ".join(
@@ -64,5 +64,5 @@ def status(parts: Sequence[Part]) -> str:
     )
 
 
-def _absent(part: Part) -> bool:
+def _is_absent(part: Part) -> bool:
     return part.process is None or part.stop_by is not None

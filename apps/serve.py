@@ -5,8 +5,8 @@ once, opens the web side's socket (so that a port that is taken is said at once,
 in another network namespace than the rest), and starts controller, collector and web as processes of
 their own.  One that dies is started again after a pause that grows; one that refuses its input (exit
 status 2) ends the service, because it would refuse it again, unless that input came by a reload, which is
-then taken back (:mod:`apps.reloading`).  A database that does not answer is not input: the parent and each
-process wait for it (:mod:`apps.database_wait`).
+then taken back (:mod:`apps.configuration_reload`).  A database that does not answer is not input: the parent
+and each process wait for it (:mod:`apps.database_wait`).
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ from adon.store.access.access_tables import ACCESS
 from adon.store.lease import check_shared
 from adon.store.schema import make_database
 from apps import link
+from apps.configuration_reload import Reloading
 from apps.database_wait import wait_for
 from apps.first_token import first_token
 from apps.link import SUPERVISOR, LinkServer, Peer
 from apps.parts import Part, keep_running, restart, stop
 from apps.readiness import Readiness
-from apps.reloading import Reloading
 from apps.service_manager import ServiceManager
 
 log = logging.getLogger("adon.serve")
@@ -212,13 +212,15 @@ def _answer_one(parts: Sequence[Part], reloading: Reloading, inbox: Inbox, readi
         peer, kind, payload = inbox.get(timeout=0.1)
     except queue.Empty:
         return
-    readiness.heard(kind)
-    answer = _asked(parts, reloading, kind)
+    readiness.record_message(kind)
+    answer = _handle_request(parts, reloading, kind)
     if peer is not None and answer is not None:
         peer.answer(str(payload.get("command")), answer)
 
 
-def _asked(parts: Sequence[Part], reloading: Reloading, kind: str) -> dict[str, Any] | AdonError | None:
+def _handle_request(
+    parts: Sequence[Part], reloading: Reloading, kind: str
+) -> dict[str, Any] | AdonError | None:
     match kind:
         case "reload":
             try:

@@ -128,7 +128,7 @@ class _Shares:
     def rate(self, transfer: Transfer, path: SimulatedPath) -> float:
         """Return the bits/s of one more transfer."""
         rate = rate_alone(self._network, transfer, path, self._now, others=False)
-        for way in path.directed(transfer.source):
+        for way in path.directions_from(transfer.source):
             link = self._network.links[way[0]]
             streams = self._streams.get(way, 0) + transfer.streams
             share = streams / (streams + link.other_streams.at(self._now))
@@ -138,7 +138,7 @@ class _Shares:
     def add(self, transfer: Transfer, path: SimulatedPath) -> None:
         """Put a transfer onto a path."""
         rate = self.rate(transfer, path)
-        for way in path.directed(transfer.source):
+        for way in path.directions_from(transfer.source):
             self._used[way] = self._used.get(way, 0.0) + rate
             self._streams[way] = self._streams.get(way, 0) + transfer.streams
 
@@ -251,7 +251,7 @@ def mean_completion_bound(workload: Workload, until: float, intervals: int = INT
     for column, (transfer, path, interval) in enumerate(pieces):
         start, end = interval
         number, begin = transfer.number, max(start, transfer.at)
-        for way in path.directed(transfer.source):
+        for way in path.directions_from(transfer.source):
             link = network.links[way[0]]
             share = streams / (streams + link.other_streams.at(start))
             most.add((way, start), link.capacity.at(start) * (end - start) * share / 1e9, column, 1.0)

@@ -20,14 +20,14 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.summary import Summary, table
-from measurement.health.choosing import mutually
+from measurement.health.instance_selection import mutually
 from measurement.health.model import Pair
-from measurement.health.planning import Limits, least, plan, rounds
+from measurement.health.pair_scores import Score, scores
 from measurement.health.profiles import mesh, star
 from measurement.health.record import RoundRecord
-from measurement.health.running import Running
-from measurement.health.running import run as run_round
-from measurement.health.scoring import Score, scores
+from measurement.health.round_runner import Running
+from measurement.health.round_runner import run as run_round
+from measurement.health.round_schedule import Limits, least, plan, rounds
 from measurement.instances import Instance
 from measurement.model import from_json, to_json
 from measurement.probes.findings import ProbeReport, RoundTrips, SandwichDelays, TrainResult

@@ -39,7 +39,7 @@ from adon.config.controller import Connections
 from adon.flowvisor.openflow import encode
 from adon.flowvisor.openflow.wire import V13
 from adon.flowvisor.rules.rule import Change, Op, rule_text
-from apps.campus_edge import connections, listening
+from apps.campus_edge import connections, switch_listener
 from apps.campus_edge.gate import Gate, Terms
 from apps.campus_edge.loop import Stamps
 from apps.campus_edge.switchboard import Switchboard
@@ -91,11 +91,11 @@ class World:
         starter = threading.Thread(target=lambda: [app.start() for app in apps], daemon=True)
         starter.start()
         starter.join()
-        listener = listening.listen("127.0.0.1", 0)
+        listener = switch_listener.listen("127.0.0.1", 0)
         self.port = int(listener.getsockname()[1])
         terms = Terms(Connections(), frozenset({V13}), Identity({}, None), {})
         gate = Gate(terms, None, self.board.tally)
-        threading.Thread(target=listening.accept, args=(listener, gate), daemon=True).start()
+        threading.Thread(target=switch_listener.accept, args=(listener, gate), daemon=True).start()
 
     def ofctl(self, command: str, *words: str) -> None:
         """Run ``ovs-ofctl`` on the bridge."""

@@ -24,12 +24,12 @@ from scipy.stats import spearmanr
 from benchmarks.zones import Zones
 from measurement.health.model import Pair
 from measurement.health.orders import Probing
-from measurement.health.planning import Plan, plan
+from measurement.health.pair_scores import Part, Score, scores
 from measurement.health.record import RoundRecord
-from measurement.health.running import Running as How
-from measurement.health.running import run
-from measurement.health.scoring import Part, Score, scores
-from measurement.health.verifying import verified
+from measurement.health.round_runner import Running as How
+from measurement.health.round_runner import run
+from measurement.health.round_schedule import Plan, plan
+from measurement.health.train_verification import verified_pairs
 from measurement.instances import Instance
 from measurement.probes.agent_client import AgentClient
 from measurement.probes.probe_types import TrainShape
@@ -189,7 +189,7 @@ def described(cloud: CloudTopo, pair: Pair) -> float | None:
 
 def train_errors(record: RoundRecord) -> list[float]:
     """How far trains are from the transfers of the sample, relative to these."""
-    return [one.off for one in verified(record)]
+    return [one.off for one in verified_pairs(record)]
 
 
 def _in_words(how: Probing, at_once: int, *, both_ways: bool) -> str:

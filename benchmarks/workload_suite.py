@@ -27,10 +27,10 @@ from adon.simulation.workload import (
     TransferSource,
     Workload,
     WorkloadDescription,
+    arrivals_at,
     bursts,
     choice,
     diurnal,
-    listed,
     log_normal,
     pareto,
     poisson,
@@ -195,10 +195,10 @@ def descriptions() -> tuple[WorkloadDescription, ...]:
         "figure-18": (
             thesis(),
             (
-                requests("soykb", listed(0.0), soykb_25),
-                requests("neuroblastoma", listed(240.0), choice(300 * GB), slack=(1.5, 1.5)),
-                requests("soykb-600", listed(420.0), soykb_25, slack=(12, 12)),
-                requests("soykb", listed(540.0), soykb_25, slack=(12, 12)),
+                requests("soykb", arrivals_at(0.0), soykb_25),
+                requests("neuroblastoma", arrivals_at(240.0), choice(300 * GB), slack=(1.5, 1.5)),
+                requests("soykb-600", arrivals_at(420.0), soykb_25, slack=(12, 12)),
+                requests("soykb", arrivals_at(540.0), soykb_25, slack=(12, 12)),
             ),
         ),
         # A working day of SoyKB: layer 2 half loaded.

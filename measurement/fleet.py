@@ -250,7 +250,7 @@ class Fleet:
         """The values of a run; what is wrong with it alone is a failure of its metrics, and settled."""
         watched, test = found.watched, found.watched.test
         try:
-            ended = found.read if found.read is not None else _ended(client, found.run)
+            ended = found.read if found.read is not None else _fetch_document(client, found.run)
             now = self._clock()
             seen = Seen(ended, watched.tool, clock, now)
             readings = results.read(ended, test.request, 0.0, clock.at_server(now))
@@ -272,7 +272,7 @@ class Fleet:
         return replace(place, failures=failures, resume=self._clock() + wait, clock=None)
 
 
-def _ended(client: PSchedulerClient, run: ScheduledRun) -> Run:
+def _fetch_document(client: PSchedulerClient, run: ScheduledRun) -> Run:
     """A run with as much of its document as is needed."""
     fields: dict[str, object] = {"errors": run.errors}
     if run.state is RunState.FINISHED:
@@ -286,7 +286,7 @@ def _runs(host: Host, place: Place, until: float) -> Iterator[Found]:
     several = [each for each in host.watched if each.test.request.kind in WITHOUT_END]
     single = {each.task.uuid: each for each in host.watched if each.test.request.kind not in WITHOUT_END}
     if single:
-        for run in history.runs(host.client.scheduled, place.since, until):
+        for run in history.runs(host.client.scheduled_runs, place.since, until):
             if run.task in single:
                 yield Found(single[run.task], run)
     for watched in several:

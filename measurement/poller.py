@@ -19,7 +19,7 @@ from measurement.model import Metric, PathKey
 from measurement.outcomes import MeasurementFailed, Outcome, Seen, outcome
 from measurement.pscheduler import results, validation
 from measurement.pscheduler.client import PSchedulerClient, Run, Schedule, ServerClock, TaskDetail
-from measurement.pscheduler.posting import PostingTimes
+from measurement.pscheduler.post_times import PostingTimes
 from measurement.pscheduler.specs import Kind, PostedTask, TestRequest
 from measurement.pscheduler.states import RunState
 from measurement.units import format_share
@@ -114,14 +114,14 @@ class Poller:
             raise ValueError(f"{test.key}: {test.request.kind} has many results, not one")
         wrong = validation.problems(test.request)
         if wrong:
-            return self._failed(test, _Attempt(), "; ".join(wrong), "invalid")
+            return self._failed_run(test, _Attempt(), "; ".join(wrong), "invalid")
         attempt = _Attempt(called_at=self._clock())
         try:
             client = self._lead(test)
             run = self._execute(client, test, start_at, attempt)
             return self._read(test, run, attempt)
         except PointError as error:
-            return self._failed(test, attempt, str(error), error.code)
+            return self._failed_run(test, attempt, str(error), error.code)
 
     def cancel(self, test: PathTest) -> list[PointError]:
         """Cancel what is open of a test; its :meth:`run` ends as failed.  Returns what went wrong."""
@@ -165,7 +165,9 @@ class Poller:
             self._check_start(client, first, start_at, attempt)
             lasts, ahead = test.request.lasts, max(0.0, (start_at or 0.0) - attempt.posted_at)
             patience = ahead + SLIP + lasts + PATIENCE
-            run = attempt.run = client.ended(task, first, attempt.clock, lasts=lasts, patience=patience)
+            run = attempt.run = client.wait_for_run(
+                task, first, attempt.clock, lasts=lasts, patience=patience
+            )
             attempt.detail = client.read_detail(task)
             if run.state is RunState.NONSTART:
                 attempt.free = client.read_availability(AVAILABILITY_S)
@@ -217,7 +219,7 @@ class Poller:
         started, ended = attempt.times(now)
         return PolledRun(outcomes, started, ended, slot=attempt.slot(test))
 
-    def _failed(self, test: PathTest, attempt: _Attempt, cause: str, code: str) -> PolledRun:
+    def _failed_run(self, test: PathTest, attempt: _Attempt, cause: str, code: str) -> PolledRun:
         now = self._clock()
         if attempt.free is not None:
             cause = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 
-def _scaled(value: float, base: str, steps: tuple[tuple[float, str], ...]) -> str:
+def _scale(value: float, base: str, steps: tuple[tuple[float, str], ...]) -> str:
     for factor, prefix in steps:
         if abs(value) >= factor:
             return f"{value / factor:.4g} {prefix}{base}"
@@ -17,12 +17,12 @@ _DECIMAL = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 def format_rate(bits_per_second: float) -> str:
     """``7000000`` as ``7 Mbps``."""
-    return _scaled(bits_per_second, "bps", _DECIMAL)
+    return _scale(bits_per_second, "bps", _DECIMAL)
 
 
 def format_size(size: float) -> str:
     """``25000000000`` as ``25 GB``."""
-    return _scaled(size, "B", _DECIMAL)
+    return _scale(size, "B", _DECIMAL)
 
 
 def format_duration(seconds: float) -> str:

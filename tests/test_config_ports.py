@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from adon import config, yamlfile
 from apps.cli.main import app
-from apps.reloading import Reloading
+from apps.configuration_reload import Reloading
 from tests.support.refusals import refused
 
 EXAMPLE = (Path(__file__).parent / "data" / "network.yaml").read_text("utf-8")

@@ -204,7 +204,7 @@ class Simulation:
             load.rate = 0.0
             if load.path is not None and not load.path.has_outage(self.now):
                 limit = self._network.stream_limit(load.path, load.source, self.now)
-                links = load.path.directed(load.source)
+                links = load.path.directions_from(load.source)
                 loads.append(load)
                 demands.append(Demand(links, load.streams, min(limit, load.ceiling / load.streams)))
         for way in dict.fromkeys(link for demand in demands for link in demand.links):
@@ -233,7 +233,9 @@ class Simulation:
         return meets_qspec(self._workload.templates[transfer.template].qspec, load.rate, rtt, loss)
 
     def _rtt(self, path: SimulatedPath, source: str) -> float:
-        queues = (self._network.links[link[0]].queue for link in path.directed(source) if link in self._full)
+        queues = (
+            self._network.links[link[0]].queue for link in path.directions_from(source) if link in self._full
+        )
         return self._network.rtt(path, self.now) + math.fsum(queues)
 
     # -- events and orders ----------------------------------------------------------------------------

@@ -80,7 +80,7 @@ class SimulatedPath:
     advertised: float
     outages: tuple[Outage, ...] = ()
 
-    def directed(self, source: str) -> tuple[LinkDirection, ...]:
+    def directions_from(self, source: str) -> tuple[LinkDirection, ...]:
         """Return the links from one end to the other."""
         return tuple((link, source == self.ends[0]) for link in self.links)
 

@@ -136,7 +136,7 @@ def diurnal(per_hour: float, swing: float, period: float) -> ArrivalTimes:
     return draw
 
 
-def listed(*times: float) -> ArrivalTimes:
+def arrivals_at(*times: float) -> ArrivalTimes:
     """Return requests at these times after the begin."""
     return lambda _, begins, ends: (begins + at for at in times if begins + at < ends)
 

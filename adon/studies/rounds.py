@@ -1,10 +1,10 @@
 """A round of health in short, for keeping many: of each measurement its mean instead of its samples.
 
 Means, for they are what scores compare: whoever normalises around one place later
-(:func:`measurement.health.scoring.around`) has what the samples had given.  Of a throughput all values stay,
-a transfer's few seconds: their variance is its steadiness.  Scores and markers stay as they were worked out
-from the samples.  A round of a hundred instances has ten
-thousand pairs with a hundred samples each; in short it fits in a request.
+(:func:`measurement.health.pair_scores.around`) has what the samples had given.  Of a throughput all values
+stay, a transfer's few seconds: their variance is its steadiness.  Scores and markers stay as they were worked
+out from the samples.  A round of a hundred instances has ten thousand pairs with a hundred samples each; in
+short it fits in a request.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ import statistics
 from collections.abc import Mapping
 from dataclasses import replace
 
+from measurement.health.pair_scores import Score
 from measurement.health.record import PairResult, RoundRecord
-from measurement.health.scoring import Score
 
 DIGITS = 7
 """Significant digits: of peers within a thousandth of each other the health is right to three decimals."""

@@ -17,7 +17,7 @@ _VERSION_TABLES = {STATE_FILE: STATE.version.name, ACCESS_FILE: ACCESS.version.n
 
 
 @contextmanager
-def _connected(file: Path, mode: str) -> Iterator[sqlite3.Connection]:
+def _connect(file: Path, mode: str) -> Iterator[sqlite3.Connection]:
     try:
         with closing(
             sqlite3.connect(f"{file.resolve().as_uri()}?mode={mode}", uri=True, timeout=WAIT_S)
@@ -34,7 +34,7 @@ def copy(source: Path, target: Path) -> None:
 
     :raises Unavailable: if it cannot be read, or the copy is damaged: then the original is, too.
     """
-    with _connected(source, "ro") as here, _connected(target, "rwc") as there:
+    with _connect(source, "ro") as here, _connect(target, "rwc") as there:
         here.backup(there)
         there.execute("PRAGMA journal_mode=DELETE")  # one file, without a -wal beside it
     check(target)
@@ -45,7 +45,7 @@ def check(file: Path) -> None:
 
     :raises Unavailable: with what SQLite's own check found.
     """
-    with _connected(file, "ro") as here:
+    with _connect(file, "ro") as here:
         found = here.execute("PRAGMA integrity_check(1)").fetchone()[0]
     if found != "ok":
         raise Unavailable(f"{file}: is damaged: {str(found)[:200]}")
@@ -57,7 +57,7 @@ def schema_of(name: str, file: Path) -> str | None:
     :param name: ``state.db``, ``access.db`` or ``measurements.db``.
     :raises Unavailable: if it cannot be read.
     """
-    with _connected(file, "ro") as here:
+    with _connect(file, "ro") as here:
         table = _VERSION_TABLES.get(name)
         if table is None:
             version = here.execute("PRAGMA user_version").fetchone()[0]

@@ -69,12 +69,12 @@ def make(found: Mapping[str, Path], target: Path, now: float) -> Made:
         raise Conflict("target", f"{target} is there already")
     try:
         with tempfile.TemporaryDirectory(prefix=".adon-backup-", dir=target.parent) as folder:
-            return _made(found, target, Path(folder), now)
+            return _make_backup(found, target, Path(folder), now)
     except OSError as error:
         raise Unavailable(f"{error.filename or target}: {error.strerror}") from error
 
 
-def _made(found: Mapping[str, Path], target: Path, folder: Path, now: float) -> Made:
+def _make_backup(found: Mapping[str, Path], target: Path, folder: Path, now: float) -> Made:
     kept: dict[str, Kept] = {}
     for name, source in found.items():
         if name.endswith(".db"):

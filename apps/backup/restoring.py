@@ -32,7 +32,7 @@ def restore(file: Path, data: Path) -> Manifest:
         with tempfile.TemporaryDirectory(prefix=".adon-restore-", dir=data.parent) as made:
             folder = Path(made) / "data"
             folder.mkdir(mode=FOLDER_MODE)
-            said = _unpacked(file, folder)
+            said = _unpack(file, folder)
             _owned_like(data, folder)
             _check_empty(data)
             folder.rename(data)  # onto an empty folder at most (rename(2))
@@ -46,7 +46,7 @@ def _check_empty(data: Path) -> None:
         raise Conflict("data", f"{data} is not empty: a backup is restored into a new folder only")
 
 
-def _unpacked(file: Path, folder: Path) -> Manifest:
+def _unpack(file: Path, folder: Path) -> Manifest:
     try:
         with tarfile.open(file, "r:") as tar:
             said = _manifest(tar, file)
@@ -54,7 +54,7 @@ def _unpacked(file: Path, folder: Path) -> Manifest:
                 entry = tar.getmember(name)
                 content = tar.extractfile(entry) if entry.isreg() and entry.size == kept.size else None
                 if content is None:
-                    raise _damaged(file, name, "is not of the size that the manifest tells")
+                    raise _damage_error(file, name, "is not of the size that the manifest tells")
                 descriptor = os.open(folder / name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, OURS_ONLY)
                 with os.fdopen(descriptor, "wb") as output:
                     shutil.copyfileobj(content, output)
@@ -74,21 +74,21 @@ def _manifest(tar: tarfile.TarFile, file: Path) -> Manifest:
     entry = tar.getmember(MANIFEST)
     content = tar.extractfile(entry) if entry.isreg() and entry.size <= LARGEST_MANIFEST else None
     if content is None:
-        raise _damaged(file, MANIFEST, "is no manifest")
+        raise _damage_error(file, MANIFEST, "is no manifest")
     return manifest.read(content.read(), str(file))
 
 
 def _check(file: Path, unpacked: Path, said: Manifest) -> None:
     kept = said.files[unpacked.name]
     if digest(unpacked) != kept.sha256:
-        raise _damaged(file, unpacked.name, "is damaged: its SHA-256 is not what the manifest tells")
+        raise _damage_error(file, unpacked.name, "is damaged: its SHA-256 is not what the manifest tells")
     if kept.schema_revision is not None:
         databases.check(unpacked)
         if databases.schema_of(unpacked.name, unpacked) != kept.schema_revision:
-            raise _damaged(file, unpacked.name, "is of another schema than the manifest tells")
+            raise _damage_error(file, unpacked.name, "is of another schema than the manifest tells")
 
 
-def _damaged(file: Path, name: str, cause: str) -> InvalidInput:
+def _damage_error(file: Path, name: str, cause: str) -> InvalidInput:
     return InvalidInput(Problem(name, cause, str(file)))
 
 

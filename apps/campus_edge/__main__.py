@@ -34,13 +34,13 @@ from adon.store.store import Store
 from adon.templates_catalog.builtin_templates import builtin_templates
 from adon.templates_catalog.catalog import Catalog
 from adon.timestamps import MonotoneClock
-from apps.campus_edge import connections, fireflies, hello_key, listening, signals
+from apps.campus_edge import connections, fireflies, hello_key, signals, switch_listener
 from apps.campus_edge.commands import Commands
 from apps.campus_edge.executor import Executor, monitoring_to_json
 from apps.campus_edge.gate import Gate, Terms
-from apps.campus_edge.leading import Leadership
+from apps.campus_edge.input_recorder import Remembering
+from apps.campus_edge.leader_lease import Leadership
 from apps.campus_edge.loop import DecisionLoop, Inbox, Stamps
-from apps.campus_edge.remembering import Remembering
 from apps.campus_edge.roles import RoleDesk, step_down
 from apps.campus_edge.standby import refusing
 from apps.campus_edge.switchboard import Switchboard
@@ -122,13 +122,15 @@ def run(configuration: Configuration, store_url: str, socket_path: Path) -> None
     clock = MonotoneClock()
     shell = _Shell(configuration, store_url, socket_path, RoleDesk(begin), watchman, clock, Stamps(clock))
     credentials = None if where.tls is None else Credentials(where.tls)
-    listener = listening.listen(where.openflow_host, where.openflow_port)
+    listener = switch_listener.listen(where.openflow_host, where.openflow_port)
     board = _switchboard(shell)
-    gate = Gate(Terms.of(configuration), credentials, board.tally, board.shown)
+    gate = Gate(Terms.of(configuration), credentials, board.tally, board.handle_packets)
     ended = shell.ended.set
-    signals.heed({signal.SIGTERM: ended, signal.SIGINT: ended, signal.SIGHUP: gate.reload})
+    signals.install_handlers({signal.SIGTERM: ended, signal.SIGINT: ended, signal.SIGHUP: gate.reload})
     shell.desk.serve(board)
-    threading.Thread(target=listening.accept, args=(listener, gate), name="of-accept", daemon=True).start()
+    threading.Thread(
+        target=switch_listener.accept, args=(listener, gate), name="of-accept", daemon=True
+    ).start()
     if where.ha is None:
         _serve(shell, board, None)
     else:
@@ -192,7 +194,7 @@ def _serve(shell: _Shell, board: Switchboard, lease: Lease | None) -> None:
     commands = Commands(shell.inbox.put, Store.open(shell.store_url, read_only=True), stamps)
     link = LinkServer(shell.socket_path, receiver(broker, commands, board.tally))
     journal = Journal(shell.socket_path.parent)
-    executor = Executor(store, board, commands, link.broadcast, journal.sent)
+    executor = Executor(store, board, commands, link.broadcast, journal.record_sent)
     remembering = Remembering(store, code_version())
     executor.remember = remembering.keep
     if shell.configuration.policy.fireflies is not None:

@@ -68,7 +68,7 @@ class Batches:
             self._by_barrier[batch.barrier] = batch
             self._by_xid.update((xid, batch) for xid in batch.xids)
 
-    def abandoned(self, batch: Batch) -> bool:
+    def abandon(self, batch: Batch) -> bool:
         """Forget a batch that could not be sent; False if it failed by itself meanwhile."""
         with self._lock:
             known = batch.barrier in self._by_barrier
@@ -76,7 +76,7 @@ class Batches:
                 self._close(batch)
             return known
 
-    def answered(self, xid: int, dpid: int) -> Batch | None:
+    def pop_answered(self, xid: int, dpid: int) -> Batch | None:
         """The batch whose barrier this switch has answered: it is over."""
         with self._lock:
             batch = self._by_barrier.get(xid)
@@ -85,7 +85,7 @@ class Batches:
             self._close(batch)
             return batch
 
-    def refused(self, xid: int, dpid: int | None, words: str) -> Batch | None:
+    def record_refusal(self, xid: int, dpid: int | None, words: str) -> Batch | None:
         """Note a refused change; the batch itself if it was its barrier that was refused: it is over."""
         with self._lock:
             batch = self._by_xid.get(xid)

@@ -300,7 +300,7 @@ class Commands:
         if asked is None:
             return
         if asked.kind in QUESTIONS:
-            self._turns.answered(asked.kind)
+            self._turns.end_turn(asked.kind)
         if isinstance(effect.value, AdonError):
             asked.peer.answer(effect.command, effect.value)
             return

@@ -343,7 +343,7 @@ class Connection(Datapath):  # type: ignore[misc]
             if not self._identified:
                 raise Refused("malformed", text) from error
             # A switch that we know, with a message that we do not understand, still forwards.
-            self._gate.malformed(dpid_text(self.id), text)
+            self._gate.record_malformed(dpid_text(self.id), text)
             return
         before = self.id
         self._dispatch(message)

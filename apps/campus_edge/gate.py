@@ -131,7 +131,7 @@ class Gate:
             raise Refused("certificate", stranger)
         return tls, tls.names
 
-    def refused(self, host: str, refusal: Refused) -> None:
+    def record_refusal(self, host: str, refusal: Refused) -> None:
         """Count a connection that must end, and say so unless that was said just now."""
         self.tally.connection_refused(refusal.kind)
         left_out = self._refusals.due((host, refusal.kind, str(refusal)), time.monotonic())
@@ -142,9 +142,9 @@ class Gate:
             text = "event=%s kind=%s address=%s reason=%r repeated=%d"
             log.log(level, text, event, refusal.kind, host, str(refusal), left_out)
 
-    def malformed(self, host: str, text: str) -> None:
+    def record_malformed(self, host: str, text: str) -> None:
         """Count a message that makes no sense, and say so unless that was said just now."""
-        self.tally.malformed()
+        self.tally.count_malformed()
         left_out = self._malformed.due((host, text), time.monotonic())
         if left_out is not None:
             log.warning("event=of.malformed address=%s error=%r repeated=%d", host, text, left_out)

@@ -52,7 +52,9 @@ class Probes:
             self._open.update((xid, probe) for xid in xids)
         return True
 
-    def answered(self, connection: Any, xid: int, data: bytes | None, *, more: bool = False) -> Probe | None:
+    def add_answer(
+        self, connection: Any, xid: int, data: bytes | None, *, more: bool = False
+    ) -> Probe | None:
         """Take a part of an answer; the question, if that was its last.
 
         :param data: the whole message; None for an error: the switch does not know what was asked.
@@ -77,7 +79,7 @@ class Probes:
             self._open = {xid: probe for xid, probe in self._open.items() if probe.deadline > now}
             return list(late.values()), {probe.deadline for probe in self._open.values()}
 
-    def gone(self, connection: Any) -> None:
+    def forget_connection(self, connection: Any) -> None:
         """A connection is over: nobody answers any more."""
         with self._lock:
             self._open = {x: probe for x, probe in self._open.items() if probe.connection is not connection}

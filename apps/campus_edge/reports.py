@@ -70,7 +70,7 @@ class Reports:
             report = self._by_xid.get(xid)
         return None if report is None or report.connection is not connection else report
 
-    def answered(self, report: Report, xid: int) -> bool:
+    def record_answer(self, report: Report, xid: int) -> bool:
         """One of a report's requests is answered; whether it was the last."""
         with self._lock:
             self._by_xid.pop(xid, None)

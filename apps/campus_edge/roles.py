@@ -133,13 +133,13 @@ class RoleDesk:
 
     # -- what switches answer -----------------------------------------------------------------------------
 
-    def granted(self, dpid: int, xid: int, role: ControllerRole) -> None:
+    def handle_role_reply(self, dpid: int, xid: int, role: ControllerRole) -> None:
         """A role reply came."""
         with self._lock:
             if self._take_request(dpid, xid):
                 self.feed(RoleGranted(dpid, role))
 
-    def refused(self, dpid: int, message: Any, text: str) -> None:
+    def handle_role_error(self, dpid: int, message: Any, text: str) -> None:
         """An error message came; it may be about a role."""
         with self._lock:
             if self._take_request(dpid, message.xid):

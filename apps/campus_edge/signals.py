@@ -21,7 +21,7 @@ def hold() -> None:
     signal.pthread_sigmask(signal.SIG_BLOCK, TAKEN)
 
 
-def heed(actions: Mapping[int, Callable[[], None]]) -> None:
+def install_handlers(actions: Mapping[int, Callable[[], None]]) -> None:
     """Call an action for each signal from now on, and for those that have waited, in a thread of its own."""
 
     def take() -> None:

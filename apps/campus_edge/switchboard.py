@@ -103,7 +103,7 @@ FEATURES = [
 Handler = TypeVar("Handler", bound=Callable[..., Any])
 
 
-def guarded(handler: Handler) -> Handler:
+def end_process_on_error(handler: Handler) -> Handler:
     """Let an exception in a handler end the process, not just the thread."""
 
     @functools.wraps(handler)
@@ -173,7 +173,7 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
         deadline = self._stamps.clock() + BARRIER_TIMEOUT_S
         batch = Batch(effect.batch, effect.dpid, tuple(xids), deadline, time.monotonic())
         self._batches.begin(batch)
-        self.tally.sent(len(effect.changes))
+        self.tally.count_sent(len(effect.changes))
         try:
             # What cannot be sent is answered by the end of the connection, or by the deadline.
             last = b""
@@ -184,15 +184,15 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
         except ValueError as error:
             self._abandon(batch, str(error))
             return
-        connection.send(last, sent=lambda: self._sent(batch))
+        connection.send(last, sent=lambda: self._record_sent(batch))
 
-    def _sent(self, batch: Batch) -> None:
+    def _record_sent(self, batch: Batch) -> None:
         """The last byte of a batch left: the switch's time runs from here."""
         batch.sent_at = self._stamps.clock()
 
     def _abandon(self, batch: Batch, error: str) -> None:
         """A batch that cannot be packed has failed, unless it failed by itself meanwhile."""
-        if self._batches.abandoned(batch):
+        if self._batches.abandon(batch):
             self._fail(batch.dpid, batch.name, error)
 
     def read_rules(self, effect: ReadRules) -> None:
@@ -239,7 +239,7 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
         try:
             found = capabilities.read_features(switch.ofproto.OFP_VERSION, switch.n_tables, probe.replies)
         except ValueError as error:
-            self.tally.malformed()
+            self.tally.count_malformed()
             log.warning("event=of.malformed dpid=%s error=%r", dpid_text(switch.id), str(error))
             return []
         return [FeaturesReported(*self._stamps(), switch.id, found, probe.whole)]
@@ -258,7 +258,7 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
         if connection is None or (self._roles is not None and not self._roles.may_send(effect.dpid)):
             return
         xid = FIRST_ADMISSION + effect.number % ADMISSIONS
-        self.tally.admitted(sum(new for _, _, new in effect.packets), len(effect.packets))
+        self.tally.count_admitted(sum(new for _, _, new in effect.packets), len(effect.packets))
         connection.send(
             encode.encode_admission(effect.rule, effect.packets, connection.ofproto.OFP_VERSION, xid)
         )
@@ -268,11 +268,11 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
         connection = self._connections.get(effect.rule.dpid)
         if connection is None or (self._roles is not None and not self._roles.may_send(effect.rule.dpid)):
             return
-        self.tally.sent(1)
+        self.tally.count_sent(1)
         change = Change(Op.ADD, effect.rule)
         connection.send(encode.encode_change(change, connection.ofproto.OFP_VERSION, next(self._xids)))
 
-    def shown(self, connection: Connection, packets: tuple[tuple[int, bytes], ...]) -> None:
+    def handle_packets(self, connection: Connection, packets: tuple[tuple[int, bytes], ...]) -> None:
         """Packets that a reactive rule shows, by the connection's thread (R18)."""
         if not self._is_current(connection):
             return
@@ -312,7 +312,7 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
     # -- what switches say (os-ken's threads) --------------------------------------------------------------
 
     @set_ev_cls(ofp_event.EventOFPStateChange, [MAIN_DISPATCHER, DEAD_DISPATCHER])
-    @guarded
+    @end_process_on_error
     def on_state(self, event: Any) -> None:
         """A switch completed its handshake, or is gone."""
         connection = event.datapath
@@ -367,7 +367,7 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
             self._used.discard(connection.id)
         self._batches.forget(connection.id)
         self._reports.forget(connection)
-        self._probes.gone(connection)
+        self._probes.forget_connection(connection)
         log.info("event=switch.disconnected dpid=%s", dpid_text(connection.id))
         if self._roles is not None:
             self._roles.feed(SwitchLeft(connection.id))
@@ -427,15 +427,15 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
         connection.close()
 
     @set_ev_cls(ofp_event.EventOFPRoleReply, MAIN_DISPATCHER)
-    @guarded
+    @end_process_on_error
     def on_role(self, event: Any) -> None:
         """A switch granted a role."""
         connection, role = event.msg.datapath, messages.read_granted_role(event.msg)
         if self._roles is not None and role is not None and self._is_connected(connection):
-            self._roles.granted(connection.id, event.msg.xid, role)
+            self._roles.handle_role_reply(connection.id, event.msg.xid, role)
 
     @set_ev_cls(ofp_event.EventOFPExperimenter, MAIN_DISPATCHER)
-    @guarded
+    @end_process_on_error
     def on_experimenter(self, event: Any) -> None:
         """Perhaps: another controller became the switch's master."""
         connection = event.msg.datapath
@@ -443,7 +443,7 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
             self._roles.feed(RoleLost(connection.id))
 
     @set_ev_cls(ofp_event.EventOFPRoleStatus, MAIN_DISPATCHER)
-    @guarded
+    @end_process_on_error
     def on_role_status(self, event: Any) -> None:
         """The same, in OpenFlow 1.4's own words."""
         connection, role = event.msg.datapath, messages.read_granted_role(event.msg)
@@ -452,7 +452,7 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
             self._roles.feed(RoleLost(connection.id))
 
     @set_ev_cls(ofp_event.EventOFPPortStatus, MAIN_DISPATCHER)
-    @guarded
+    @end_process_on_error
     def on_port(self, event: Any) -> None:
         """A port appeared, changed or went away."""
         message = event.msg
@@ -463,7 +463,7 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
             self._put(PortChanged(*self._stamps(), message.datapath.id, name, None if gone else state))
 
     @set_ev_cls(REPORTS, MAIN_DISPATCHER)
-    @guarded
+    @end_process_on_error
     def on_rules(self, event: Any) -> None:
         """A part of a switch's rules, groups or meters; the last part completes the report."""
         message = event.msg
@@ -481,7 +481,7 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
 
     def _settle(self, report: Report, xid: int) -> None:
         """One of the requests of a report is answered; with the last one, tell."""
-        if not self._reports.answered(report, xid):
+        if not self._reports.record_answer(report, xid):
             return
         dpid = report.connection.id
         if report.counters:
@@ -493,21 +493,21 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
         self._put(RulesReported(*self._stamps(), dpid, found.rules, foreign, equipment, found.connections))
 
     @set_ev_cls(FEATURES, MAIN_DISPATCHER)
-    @guarded
+    @end_process_on_error
     def on_features(self, event: Any) -> None:
         """A part of what a switch says that it can do; the last part completes it."""
         message = event.msg
         more = bool(message.flags & ofproto_v1_3.OFPMPF_REPLY_MORE)
         for told in self._features(
-            self._probes.answered(message.datapath, message.xid, bytes(message.buf), more=more)
+            self._probes.add_answer(message.datapath, message.xid, bytes(message.buf), more=more)
         ):
             self._put(told)
 
     @set_ev_cls(ofp_event.EventOFPBarrierReply, MAIN_DISPATCHER)
-    @guarded
+    @end_process_on_error
     def on_barrier(self, event: Any) -> None:
         """Everything before this barrier is done, or was refused by an error that came earlier."""
-        batch = self._batches.answered(event.msg.xid, event.msg.datapath.id)
+        batch = self._batches.pop_answered(event.msg.xid, event.msg.datapath.id)
         if batch is None:
             return
         self.tally.barrier(time.monotonic() - batch.handed_at)
@@ -518,27 +518,27 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
             self._put(BatchConfirmed(*self._stamps(), batch.dpid, batch.name))
 
     @set_ev_cls(ofp_event.EventOFPErrorMsg, [HANDSHAKE_DISPATCHER, CONFIG_DISPATCHER, MAIN_DISPATCHER])
-    @guarded
+    @end_process_on_error
     def on_error(self, event: Any) -> None:
         """A switch refused something; what of a batch, is told when its barrier is answered."""
         message = event.msg
         text = messages.error_text(message)
-        self.tally.refused(text)
+        self.tally.count_refusal(text)
         connection = message.datapath
         where = "unknown" if connection.id is None else dpid_text(connection.id)
         left_out = self._errors.due((where, text), time.monotonic())
         if left_out is not None:
             line = "event=of.error dpid=%s xid=%s error=%r repeated=%d"
             log.warning(line, where, message.xid, text, left_out)
-        batch = self._batches.refused(message.xid, connection.id, text)
+        batch = self._batches.record_refusal(message.xid, connection.id, text)
         report = self._reports.of(message.xid, connection)
         if FIRST_ADMISSION <= message.xid < FIRST_ADMISSION + ADMISSIONS and self._is_current(connection):
             self._put(ConnectionsRefused(*self._stamps(), connection.id, message.xid - FIRST_ADMISSION, text))
         if self._roles is not None and self._is_connected(connection):
-            self._roles.refused(connection.id, message, text)
+            self._roles.handle_role_error(connection.id, message, text)
         if batch is not None:
             self._fail(batch.dpid, batch.name, text)
-        for told in self._features(self._probes.answered(connection, message.xid, None)):
+        for told in self._features(self._probes.add_answer(connection, message.xid, None)):
             self._put(told)
         if report is None:
             return
@@ -548,7 +548,7 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
             self._settle(report, message.xid)  # it has no groups, or no meters
 
     @set_ev_cls(ofp_event.EventOFPFlowRemoved, MAIN_DISPATCHER)
-    @guarded
+    @end_process_on_error
     def on_removed(self, event: Any) -> None:
         """A rule of ours left the switch."""
         message = event.msg
@@ -564,7 +564,7 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
             self._put(RuleRemoved(*self._stamps(), dpid, gone.rule, gone.reason, gone.packets, gone.bytes))
 
     @set_ev_cls(ofp_event.EventOFPPacketIn, MAIN_DISPATCHER)
-    @guarded
+    @end_process_on_error
     def on_packet(self, event: Any) -> None:
         """A learning or discovery rule saw a packet; anything else is not asked for, and dropped (R18)."""
         packet = packets.read_packet_in(event.msg.buf)

@@ -56,12 +56,12 @@ class Tally:
         self._barriers = _Histogram(BARRIER_BOUNDS_S)
         self._echoes = _Histogram(ECHO_BOUNDS_S)
 
-    def sent(self, flow_mods: int) -> None:
+    def count_sent(self, flow_mods: int) -> None:
         """So many flow-mods were sent."""
         with self._lock:
             self._flow_mods += flow_mods
 
-    def admitted(self, connections: int, packets: int) -> None:
+    def count_admitted(self, connections: int, packets: int) -> None:
         """Packets of unannounced flows were sent on, with the rules of so many new connections."""
         with self._lock:
             self._flow_mods += connections
@@ -73,7 +73,7 @@ class Tally:
         with self._lock:
             self._packet_ins[result] += number
 
-    def refused(self, error: str) -> None:
+    def count_refusal(self, error: str) -> None:
         """A switch answered with an error, by its names and numbers."""
         with self._lock:
             known = error in self._errors or len(self._errors) < ERRORS_LIMIT
@@ -84,7 +84,7 @@ class Tally:
         with self._lock:
             self._refused[kind] += 1
 
-    def malformed(self) -> None:
+    def count_malformed(self) -> None:
         """A message of a known switch made no sense, and was left out."""
         with self._lock:
             self._malformed += 1

@@ -39,7 +39,7 @@ class Turns:
             self._put(event)
         return True
 
-    def answered(self, kind: str) -> None:
+    def end_turn(self, kind: str) -> None:
         """The question of this kind that was with the decision thread is answered: the next one's turn."""
         with self._lock:
             line = self._lines[kind]

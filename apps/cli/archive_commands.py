@@ -91,7 +91,7 @@ def info(
         _file_info(file)
         return
     with _open_archive(data, url, readonly=True) as archive:
-        held, total = archive.held(), archive.size()
+        held, total = archive.inventory(), archive.size()
         series = [
             {"series": str(one.series), "values": one.count, "first": one.first, "last": one.last}
             for one in held

@@ -76,11 +76,11 @@ def check(
     The output has the certificate fingerprints of reachable measurement points, except with --offline.
     """
     from apps.certificates import fetch_fingerprints
-    from apps.checking import checked
     from apps.config_warnings import warnings
+    from apps.configuration_check import check_file
 
     try:
-        found, plan = checked(file)
+        found, plan = check_file(file)
     except InvalidInput as error:
         if not print_document({"file": str(file), "problems": [_problem(one) for one in error.problems]}):
             raise
@@ -222,11 +222,11 @@ def _plan_file(file: Path, templates: list[Path] | None) -> tuple[Configuration,
     from adon.templates_catalog.catalog import needs
     from adon.templates_catalog.model import Template
     from adon.yamlfile import load_model
-    from apps.checking import checked
     from apps.collector.psconfig_file import read_template
+    from apps.configuration_check import check_file
 
     if not templates:
-        return checked(file)
+        return check_file(file)
     configuration = load(file)
     measurements = configuration.measurements.model_copy(update={"follow_templates": True})
     configuration = configuration.model_copy(update={"measurements": measurements})

@@ -80,9 +80,9 @@ def perfsonar(
 
 def _web_server(kind: Kind, config: Path, certificate: Path, key: Path, listen: str | None) -> None:
     from adon.config import load
-    from apps.deploy.web_servers import Place, advice, written
+    from apps.deploy.web_servers import Place, advice, web_server_configuration
 
     configuration = load(config)
-    typer.echo(written(kind, configuration, Place(certificate, key, listen)), nl=False)
+    typer.echo(web_server_configuration(kind, configuration, Place(certificate, key, listen)), nl=False)
     for line in advice(configuration):
         typer.echo(f"{config}: {line}", err=True)

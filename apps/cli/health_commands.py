@@ -19,8 +19,8 @@ from apps.cli.health_rounds import ROUNDS, RoundFile, Rounds, read_round, summar
 from apps.cli.value_format import format_score
 
 if TYPE_CHECKING:
-    from measurement.health.choosing import Direction
     from measurement.health.diagnostics import Diagnosis, Step
+    from measurement.health.instance_selection import Direction
     from measurement.health.model import Pair
     from measurement.health.record import RoundRecord
     from measurement.health.regression import DataSet
@@ -72,7 +72,7 @@ def _row(record: RoundRecord, pair: Pair) -> tuple[str, ...]:
     import statistics
 
     from adon.units import format_rate
-    from measurement.health.scoring import Part
+    from measurement.health.pair_scores import Part
 
     its = record.scores[pair]
     rates = record.found[pair].throughput if pair in record.found else ()
@@ -100,8 +100,8 @@ def choose(
     ] = False,
 ) -> None:
     """Choose the k healthiest instances of a round."""
-    from measurement.health.choosing import mutually, towards
-    from measurement.health.scoring import around
+    from measurement.health.instance_selection import mutually, towards
+    from measurement.health.pair_scores import around
 
     if (place is None) == (not among):
         raise InvalidInput.of("--towards", "is required; --towards NAME or --mutually")
@@ -133,7 +133,7 @@ def choose(
 
 
 def _direction(text: str) -> Direction:
-    from measurement.health.choosing import Direction
+    from measurement.health.instance_selection import Direction
 
     try:
         return Direction(text)
@@ -225,13 +225,13 @@ def report(
 def _diagnose_rounds(record: RoundRecord, rounds: Path) -> Diagnosis | None:
     """Return the diagnosis of the rounds up to this one; None if they are too few or too similar."""
     from measurement.health.datasets import of_rounds
-    from measurement.health.diagnostics import diagnosed
+    from measurement.health.diagnostics import diagnose
     from measurement.health.history import History
 
     with option_errors("--rounds"):
         before = [one for one in History(rounds).latest(MOST_ROUNDS) if one.began <= record.began]
     try:
-        return diagnosed(of_rounds(before))
+        return diagnose(of_rounds(before))
     except ValueError as error:
         typer.echo(f"without diagnostics: {error}", err=True)
         return None
@@ -256,11 +256,11 @@ def diagnose(
     The result has AIC steps with p-values and the adjusted R² of all subsets.  Without TABLE, the metrics of
     each pair in a round predict its throughput in the next.  --out adds a page with residuals and a Q-Q plot.
     """
-    from measurement.health.diagnostics import diagnosed
+    from measurement.health.diagnostics import diagnose
 
     data = _data(table, response, metric or [], rounds)
     with option_errors("TABLE" if table is not None else "--rounds"):
-        found = diagnosed(data)
+        found = diagnose(data)
     if out is not None:
         from apps.health.pages import diagnosis_page
 

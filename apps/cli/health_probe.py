@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
     from adon.config.instances import Instances
     from measurement.health.history import History
-    from measurement.health.judging import Judged
-    from measurement.health.planning import Limits
     from measurement.health.record import RoundRecord
-    from measurement.health.renewing import Asking
-    from measurement.health.running import Progress, Running
+    from measurement.health.round_judgement import Judged
+    from measurement.health.round_pairs import Asking
+    from measurement.health.round_runner import Progress, Running
+    from measurement.health.round_schedule import Limits
     from measurement.instances import Instance
     from measurement.probes.probe_types import TrainShape
 
@@ -81,7 +81,7 @@ def probe(
     """
     from adon.config.instances import load_instances
     from measurement.health.history import History
-    from measurement.health.judging import REMEMBERED
+    from measurement.health.round_judgement import REMEMBERED
 
     listed = load_instances(file)
     instances = listed.members
@@ -103,7 +103,7 @@ def probe(
         history.make()  # before it takes minutes to find what then has no place
 
     async def one(stop: asyncio.Event) -> Judged:
-        from measurement.health.renewing import health_round
+        from measurement.health.round_pairs import health_round
 
         tell = _progress if FORMAT.get() is Format.TABLE else _silent
         return await health_round(
@@ -162,7 +162,7 @@ def _build_asking(
 ) -> Asking:
     from adon.units import parse_duration
     from measurement.health import profiles
-    from measurement.health.renewing import Asking
+    from measurement.health.round_pairs import Asking
 
     names = [one.name for one in instances]
     if exhaustive and verify[0]:
@@ -176,7 +176,7 @@ def _build_asking(
             wanted, profile = profiles.star(centre, names), f"star of {centre}"
     elif pairs:
         with option_errors("--pair"):
-            wanted, profile = profiles.chosen(map(_parse_pair, pairs), names), "given pairs"
+            wanted, profile = profiles.choose_pairs(map(_parse_pair, pairs), names), "given pairs"
     else:
         wanted, profile = profiles.mesh(names), "mesh"
     if not wanted:
@@ -197,7 +197,7 @@ def _parse_pair(text: str) -> tuple[str, str]:
 
 
 def _build_limits(listed: Instances, *, duplex: bool) -> Limits:
-    from measurement.health.planning import Limits
+    from measurement.health.round_schedule import Limits
 
     return Limits(duplex, listed.between_zones, {one.name: one.zone for one in listed.members})
 
@@ -206,7 +206,7 @@ def _build_running(
     limits: Limits, at_once: int | None, count: int, shape: TrainShape, *, both_ways: bool
 ) -> Running:
     from measurement.health.orders import Probing
-    from measurement.health.running import Running
+    from measurement.health.round_runner import Running
 
     probing = Probing(count, shape=shape)
     if both_ways:
@@ -225,8 +225,8 @@ def _build_running(
 def _print_plan(asking: Asking, how: Running) -> None:
     from dataclasses import replace
 
-    from measurement.health.expecting import expected_seconds
-    from measurement.health.planning import least, plan
+    from measurement.health.round_duration import expected_seconds
+    from measurement.health.round_schedule import least, plan
 
     whole = plan(asking.pairs, asking.verified, how.limits, exhaustive=asking.exhaustive)
     seconds = expected_seconds(whole, how)

@@ -43,7 +43,7 @@ def read_round(file: Path | None, rounds: Path) -> RoundRecord:
 
 def summarise_round(record: RoundRecord) -> list[str]:
     """Return a round in a few lines."""
-    from measurement.health.verifying import mean_error
+    from measurement.health.train_verification import mean_error
 
     found = f"{len(record.found)} of {len(record.planned)} pairs found"
     lines = [

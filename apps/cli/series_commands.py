@@ -15,7 +15,7 @@ from apps.cli.document_printer import print_document, show_object
 
 if TYPE_CHECKING:
     from measurement.snapshot.staleness import Curve, Value
-    from measurement.throttling import Allowance
+    from measurement.token_bucket import Allowance
 
 Direction = tuple[str, str, str]
 """Path, source and destination."""
@@ -141,7 +141,7 @@ def bursts(
     Exit status 3 if the measurements do not suffice.
     """
     from adon.units import parse_duration, parse_size
-    from measurement.throttling import fit
+    from measurement.token_bucket import fit
 
     amount = None if size is None else parse_option(size, parse_size, "--size")
     seconds = parse_option(interval, parse_duration, "--interval")
@@ -164,7 +164,7 @@ def _allowance_document(found: Allowance, size: int | None) -> dict[str, float |
         "bucket_bytes": found.bucket / 8,
     }
     if size is not None:
-        document |= {"size_bytes": size, "takes_s": found.takes(size), "expected_bps": found.expected(size)}
+        document |= {"size_bytes": size, "takes_s": found.takes(size), "expected_bps": found.mean_rate(size)}
     return document
 
 

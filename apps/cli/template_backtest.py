@@ -157,7 +157,7 @@ def _flow_json(one: Compared, until: float) -> dict[str, Any]:
 
 
 def _run_json(run: Run, until: float) -> dict[str, Any]:
-    spans = run.violated(until)
+    spans = run.violations(until)
     return {
         "template": run.template,
         "state": run.state,

@@ -24,6 +24,8 @@ from adon.measurement_plan import MeasurementPlan, Slots, as_psconfig, plan_meas
 from adon.store.access.access import access_url
 from adon.timestamps import MonotoneClock
 from apps.collector import contacts, files, rounds, studies
+from apps.collector.alarm_notices import telling
+from apps.collector.background_tasks import reader_of, watching
 from apps.collector.collector import Collector, Inbox
 from apps.collector.conductor import Conductor
 from apps.collector.control import Control
@@ -37,8 +39,6 @@ from apps.collector.psconfig_file import read_template
 from apps.collector.readers import Readers
 from apps.collector.sites import working
 from apps.collector.studies import Studies
-from apps.collector.telling import telling
-from apps.collector.watching import reader_of, watching
 from apps.collector.ways_in import ways_in
 from apps.collector.workers import Workers
 from apps.database_wait import wait_for

@@ -209,7 +209,7 @@ class Collector:
     def _handle(self, message: Finished | Fault | Values | Call) -> None:
         match message:
             case Finished():
-                self._conductor.finished(message, self._keeper.keep)
+                self._conductor.record_finish(message, self._keeper.keep)
             case Fault(start, error):
                 raise CollectorFault(start.task) from error
             case Values():

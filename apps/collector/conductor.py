@@ -250,7 +250,7 @@ class Conductor:
             raise NotFound("test", name)
         return self.plan.tests[name]
 
-    def finished(self, message: Finished, keep: Callable[[list[Measurement]], object]) -> None:
+    def record_finish(self, message: Finished, keep: Callable[[list[Measurement]], object]) -> None:
         """Note what became of a run, once its values are kept.
 
         :param keep: archives values; what it raises is raised here, and nothing is noted.
@@ -263,7 +263,7 @@ class Conductor:
         self._note_slot(start.task, run.slot)
         for outcome in run.outcomes:
             if isinstance(outcome, MeasurementFailed):
-                self._failed(outcome)
+                self._record_failure(outcome)
         keep(good)
         said = "measured" if good else str(LeftOut.POSTED_LATE) if run.late else run.failure or "no value"
         self._record(Execution(start.task, start.number, start.at, run.started, run.ended, said))
@@ -302,7 +302,7 @@ class Conductor:
         standing = self._book.standings.get(start.task, Standing())
         period = self.plan.schedule.tasks[start.task].period
         self._book.standings[start.task] = (
-            standing.succeeded() if succeeded else standing.failed(self._clock(), period)
+            standing.after_success() if succeeded else standing.after_failure(self._clock(), period)
         )
 
     def _record(self, execution: Execution) -> None:
@@ -314,7 +314,7 @@ class Conductor:
         upcoming = () if self._timeline is None else self._timeline.horizon.on_demand
         kept = recent | {placed.request.id for placed in upcoming}
         book.demanded = {name: what for name, what in book.demanded.items() if name in kept}
-        for overlap in overlaps(book.executed, self._known()):
+        for overlap in overlaps(book.executed, self._known_runs()):
             if execution in (overlap.first, overlap.second):
                 self._report(overlap)
 
@@ -328,10 +328,10 @@ class Conductor:
         }
         self._archive.put_document(OVERLAP, f"{first.id} {second.id}", self._clock(), None, document)
 
-    def _known(self) -> list[Footprint]:
+    def _known_runs(self) -> list[Footprint]:
         return [*self._tests.values(), *(each for each, _ in self._book.demanded.values())]
 
-    def _failed(self, failure: MeasurementFailed) -> None:
+    def _record_failure(self, failure: MeasurementFailed) -> None:
         LOG.warning(
             'event=measurement_failed key=%s metric=%s code=%s cause="%s"',
             failure.key,

@@ -119,7 +119,9 @@ class Control:
         return document
 
     def _subscriptions(self) -> list[Subscription]:
-        return self._readers.known(self._archive.documents(SUBSCRIPTION, limit=MOST_SUBSCRIPTIONS))
+        return self._readers.set_subscriptions(
+            self._archive.documents(SUBSCRIPTION, limit=MOST_SUBSCRIPTIONS)
+        )
 
     def _unsubscribe(self, payload: Mapping[str, Any]) -> Answer:
         name = str(payload["id"])

@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
-from apps.collector.standing import LASTS, Wanted
+from apps.collector.task_standing import LASTS, Wanted
 from measurement.errors import shorten
 from measurement.model import host_key
 from measurement.poller import PathTest

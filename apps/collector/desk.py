@@ -74,7 +74,7 @@ class Desk:
         self._clock = clock
         self._timer = timer
         self._site: ComputeSite | None = None
-        self._shapes: tuple[Shape, ...] = (self._timed(Shape()),)
+        self._shapes: tuple[Shape, ...] = (self._query_wait(Shape()),)
         self._held: dict[int, _Held] = {}
         self._done: dict[int, _Held] = {}
         self._report: SiteReport | None = None
@@ -104,11 +104,11 @@ class Desk:
 
         :param again: it is told again, and may have been carried out before.
         """
-        self._messages.put(lambda: self._taken(order, again))
+        self._messages.put(lambda: self._submit_job(order, again))
 
     def begin_anew(self) -> None:
         """The controller has come (again): it is told everything once more, and all orders follow."""
-        self._messages.put(self._greeted)
+        self._messages.put(self._greet_controller)
 
     # -- the desk's thread -----------------------------------------------------------------------------------
 
@@ -149,14 +149,14 @@ class Desk:
             return
 
     def _reshape(self, shapes: tuple[Shape, ...]) -> None:
-        wanted = tuple(dict.fromkeys(self._timed(shape) for shape in shapes))
+        wanted = tuple(dict.fromkeys(self._query_wait(shape) for shape in shapes))
         if wanted and wanted != self._shapes:
             self._shapes, self._report_due = wanted, float("-inf")
 
-    def _timed(self, shape: Shape) -> Shape:
+    def _query_wait(self, shape: Shape) -> Shape:
         return replace(shape, seconds=self._adapter.time_limit)
 
-    def _taken(self, order: JobOrder, again: bool) -> None:
+    def _submit_job(self, order: JobOrder, again: bool) -> None:
         held = self._held.get(order.number, self._done.pop(order.number, None))
         if held is None:
             held = _Held(order, again, order.site_job)
@@ -165,7 +165,7 @@ class Desk:
             self._send(held.news)
         self._follow_due = float("-inf")
 
-    def _greeted(self) -> None:
+    def _greet_controller(self) -> None:
         if self._report is not None:
             self._tell.send("site", to_json(self._report))
         # One that is over is named again only by a controller that has not heard of its end.

@@ -175,7 +175,7 @@ class Door:
         with self._lock:
             self._counted[what] += number
 
-    def counted(self) -> dict[str, int]:
+    def counters(self) -> dict[str, int]:
         """What has been counted so far."""
         with self._lock:
             return dict(self._counted)
@@ -205,13 +205,13 @@ def create_app(door: Door, intake: Intake, largest: int = body.LARGEST) -> Flask
 
     @app.get("/healthz")
     def healthz() -> Response:
-        return _answered({"status": "ok", "counted": door.counted()})
+        return _json_answer({"status": "ok", "counted": door.counters()})
 
     def refused(error: _Answer) -> Response:
-        return _refused(door, error)
+        return _error_answer(door, error)
 
     def failed(error: HTTPException) -> Response:
-        return _refused(door, _Answer(error.code or 400, error.description or error.name))
+        return _error_answer(door, _Answer(error.code or 400, error.description or error.name))
 
     app.register_error_handler(_Answer, refused)
     app.register_error_handler(HTTPException, failed)
@@ -240,12 +240,12 @@ def _results(door: Door, intake: Intake, sender: str, payload: object) -> Respon
     lines = [str(refusal) for refusal in received.refused]
     if not received.kept:
         # A failed test, or one that ADON does not read: sending it again would change nothing.
-        return _answered({"new": 0, "duplicates": 0, "refused": lines})
-    kept = _kept(door, intake, sender, received.kept)
-    return _answered({"new": kept.new, "duplicates": kept.duplicates, "refused": lines})
+        return _json_answer({"new": 0, "duplicates": 0, "refused": lines})
+    kept = _keep_values(door, intake, sender, received.kept)
+    return _json_answer({"new": kept.new, "duplicates": kept.duplicates, "refused": lines})
 
 
-def _kept(door: Door, intake: Intake, sender: str, values: Sequence[Value]) -> Kept:
+def _keep_values(door: Door, intake: Intake, sender: str, values: Sequence[Value]) -> Kept:
     try:
         kept = intake.keep(values)
     except ArchiveError as error:
@@ -273,11 +273,11 @@ def _json(largest: int) -> object:
         raise _Answer(400, str(error)) from None
 
 
-def _answered(value: object, status: int = 200) -> Response:
+def _json_answer(value: object, status: int = 200) -> Response:
     return Response(json.dumps(value) + "\n", status, mimetype="application/json")
 
 
-def _refused(door: Door, error: _Answer) -> Response:
+def _error_answer(door: Door, error: _Answer) -> Response:
     door.count(f"status_{error.status}")
     cause = shorten(error.cause)
     field = (error.refusal and error.refusal.field) or ""
@@ -302,7 +302,7 @@ def _refused(door: Door, error: _Answer) -> Response:
 
 def _fault(error: Exception) -> Response:
     LOG.error("event=fault path=%s", shorten(request.path, 80), exc_info=error)
-    return _answered({"title": "Internal error", "status": 500}, 500)
+    return _json_answer({"title": "Internal error", "status": 500}, 500)
 
 
 class IngestServer:

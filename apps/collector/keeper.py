@@ -104,11 +104,11 @@ class Keeper:
         held = [value for value in found if (value.series, value.source) not in left_out]
         for value in held:
             if isinstance(value, Measurement):
-                self._told(value)
+                self._publish_value(value)
                 self._count_ignored(value)
             elif (value.key.source, value.metric) in self._awaited:
                 self._tell.send("observation", to_json(value))
-        self._watched(held)
+        self._watch_values(held)
 
     def _count_ignored(self, value: Measurement) -> None:
         names = value.parameters.get("ignored")
@@ -159,12 +159,12 @@ class Keeper:
         """Write what the detectors remember."""
         self._save(now=True)
 
-    def _told(self, value: Measurement) -> None:
+    def _publish_value(self, value: Measurement) -> None:
         LOG.info("event=measured key=%s metric=%s value=%g", value.key, value.metric, value.value)
         self._tell.send("measurement", to_json(value))
         self._show(value)
 
-    def _watched(self, values: Sequence[Measurement | Observation]) -> None:
+    def _watch_values(self, values: Sequence[Measurement | Observation]) -> None:
         now = self._clock()
         for value in values:
             refusal = self._watch.refusal(self._state, value, now)
@@ -217,7 +217,7 @@ class Keeper:
     def _replay(self, series: Series, since: float) -> None:
         for at, value in self._archive.values(series, since=since):
             if at > since:
-                seen = _seen(series, at, value)
+                seen = _stored_value(series, at, value)
                 self._state, alarms = self._watch.step(self._state, seen, self._clock())
                 self._raise(alarms)
 
@@ -226,7 +226,7 @@ def _name(series: Series) -> str:
     return STATE + json.dumps(series)
 
 
-def _seen(series: Series, at: float, value: float) -> Measurement | Observation:
+def _stored_value(series: Series, at: float, value: float) -> Measurement | Observation:
     if series.metric in set(Metric):
         return Measurement(series.key, Metric(series.metric), value, at, at, "archive")
     return Observation(series.key, series.metric, value, at, "archive")

@@ -91,7 +91,7 @@ def listen(
         except ValueError:
             _bad("observation", payload)
             return
-        inbox.call(lambda: _kept(keeper, observation))
+        inbox.call(lambda: _keep_observation(keeper, observation))
 
     def on_needs(payload: dict[str, Any]) -> None:
         try:
@@ -134,7 +134,7 @@ def _greet(keeper: Keeper, conductor: Conductor) -> None:
         keeper.greet()
 
 
-def _kept(keeper: Keeper, observation: Any) -> None:
+def _keep_observation(keeper: Keeper, observation: Any) -> None:
     keeper.keep([observation])
 
 

@@ -33,7 +33,7 @@ class Readers:
         self._now = now
         self._actors: Mapping[str, Actor] = {}
 
-    def known(self, documents: Sequence[Mapping[str, Any]]) -> list[Subscription]:
+    def set_subscriptions(self, documents: Sequence[Mapping[str, Any]]) -> list[Subscription]:
         """From now on these subscriptions are known; they themselves."""
         found = [from_json(Subscription, document) for document in documents]
         self._actors = {one.id: actor_of(document) for one, document in zip(found, documents, strict=True)}

@@ -29,13 +29,13 @@ from measurement.anomaly.threshold import Threshold
 from measurement.archive import Appended
 from measurement.errors import ArchiveError, LeaseLost
 from measurement.health.history import History
-from measurement.health.judging import REMEMBERED, Judged
 from measurement.health.path_metrics import FIRED, of_paths
-from measurement.health.planning import Limits
 from measurement.health.profiles import mesh, sample
 from measurement.health.record import RoundRecord
-from measurement.health.renewing import Asking, health_round
-from measurement.health.running import Running
+from measurement.health.round_judgement import REMEMBERED, Judged
+from measurement.health.round_pairs import Asking, health_round
+from measurement.health.round_runner import Running
+from measurement.health.round_schedule import Limits
 from measurement.instances import Instance
 from measurement.model import Series, to_json
 from measurement.probes.agent_client import AgentClient, ConnectAgent
@@ -114,7 +114,7 @@ class Rounds:
         :raises OSError, ValueError: for rounds before that cannot be read, or written.
         """
         before = self._history.latest(REMEMBERED)
-        judged = asyncio.run(self._probed(before))
+        judged = asyncio.run(self._probe_round(before))
         record = judged.record
         if self._stopping.is_set():
             return None
@@ -134,7 +134,7 @@ class Rounds:
         )
         return name
 
-    async def _probed(self, before: Sequence[RoundRecord]) -> Judged:
+    async def _probe_round(self, before: Sequence[RoundRecord]) -> Judged:
         stop = asyncio.Event()
         self._round = asyncio.get_running_loop(), stop
         if self._stopping.is_set():

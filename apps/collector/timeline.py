@@ -79,11 +79,11 @@ class Standing:
     failures: int = 0
     resume: float = -math.inf
 
-    def succeeded(self) -> Standing:
+    def after_success(self) -> Standing:
         """After a run with at least one value."""
         return Standing()
 
-    def failed(self, now: float, period: float) -> Standing:
+    def after_failure(self, now: float, period: float) -> Standing:
         """After a run without: from the second failure on the pause doubles, up to ten minutes."""
         failures = self.failures + 1
         longest = max(period, LONGEST_BACKOFF)

@@ -13,16 +13,16 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from apps.collector.standing import (
+from apps.collector.task_standing import (
     AHEAD,
     LASTS,
     Held,
     Standing,
     Todo,
     Wanted,
-    heard,
-    lost,
-    refused,
+    after_loss,
+    after_refusal,
+    after_result,
     silent,
     todo,
     verdict,
@@ -135,13 +135,15 @@ class Upkeep:
         for point in self._clients.keys() - self._busy:
             self._start(point, now)
         for number, point in enumerate(self._clients):
-            fleet.watch(number, self._watched(point), self._clock() - SLIP)
+            fleet.watch(number, self._watched_tasks(point), self._clock() - SLIP)
 
-    def heard(self, task: str) -> None:
+    def record_result(self, task: str) -> None:
         """A result of a task was kept."""
         number = self._number(task)
         if number is not None:
-            self._standings[number] = heard(self._wanted[number], self._standings[number], self._monotonic())
+            self._standings[number] = after_result(
+                self._wanted[number], self._standings[number], self._monotonic()
+            )
 
     def place(self, task: str) -> str | None:
         """The point that a task is at; None for one that is no longer ours."""
@@ -183,7 +185,7 @@ class Upkeep:
                 standing, heard=max(standing.heard, self._standings[number].heard)
             )
 
-    def _watched(self, point: str) -> list[Watched]:
+    def _watched_tasks(self, point: str) -> list[Watched]:
         return [
             Watched(held.task, wanted.test, held.tool)
             for wanted, standing in zip(self._wanted, self._standings, strict=True)
@@ -203,10 +205,10 @@ class Upkeep:
         client = self._clients[errand.point]
         try:
             if what is Todo.ASK:
-                return self._asked(client, wanted, standing)
-            return self._posted(client, errand.term, wanted, standing)
+                return self._check_task(client, wanted, standing)
+            return self._post_task(client, errand.term, wanted, standing)
         except PointError as error:
-            after = refused(standing, error, self._monotonic(), self._chance())
+            after = after_refusal(standing, error, self._monotonic(), self._chance())
             LOG.warning(
                 'event=%s point=%s test=%s key=%s again_in_s=%.0f cause="%s"',
                 "not_asked" if what is Todo.ASK else "not_posted",
@@ -216,7 +218,7 @@ class Upkeep:
             )
             return after
 
-    def _posted(self, client: PSchedulerClient, term: int, wanted: Wanted, standing: Standing) -> Standing:
+    def _post_task(self, client: PSchedulerClient, term: int, wanted: Wanted, standing: Standing) -> Standing:
         now = self._monotonic()
         begins = max([now, *(held.ends for held in standing.tasks[-1:])])
         start_at = None
@@ -229,11 +231,11 @@ class Upkeep:
         held = Held(task, begins, begins + LASTS, _tool(client, task))
         return replace(standing, tasks=(*standing.tasks, held), failures=0, resume=0.0)
 
-    def _asked(self, client: PSchedulerClient, wanted: Wanted, standing: Standing) -> Standing:
+    def _check_task(self, client: PSchedulerClient, wanted: Wanted, standing: Standing) -> Standing:
         there = client.server_clock().at_server(self._clock())
         earliest, latest = there - LASTS - AHEAD, there + LASTS + AHEAD
         cause = verdict(
-            run for held in standing.tasks for run in client.scheduled(earliest, latest, held.task)
+            run for held in standing.tasks for run in client.scheduled_runs(earliest, latest, held.task)
         )
         LOG.warning(
             'event=silent point=%s test=%s key=%s cause="%s"',
@@ -246,7 +248,7 @@ class Upkeep:
         for held in standing.tasks:
             _cancel((client, held.task))
             self._open.drop(held.task)
-        return lost(standing, now)
+        return after_loss(standing, now)
 
 
 def _cancel_all(tasks: Sequence[tuple[PSchedulerClient, PostedTask]]) -> None:

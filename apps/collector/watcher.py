@@ -37,7 +37,7 @@ class Tasks(Protocol):
     def refresh(self, fleet: Fleet) -> None:
         """Update the tasks that the fleet reads; return at once, also if a point hangs."""
 
-    def heard(self, task: str, /) -> None:
+    def record_result(self, task: str, /) -> None:
         """A result of a task was kept."""
 
     def place(self, task: str, /) -> str | None:
@@ -154,13 +154,13 @@ class Watcher:
                 self._complaints.right(str(value.series))
                 kept.append(value)
             else:
-                kept += self._observed(value)
+                kept += self._store_report(value)
         if kept:
             self._keep(kept)
         for task in tasks:
-            self._tasks.heard(task)
+            self._tasks.record_result(task)
 
-    def _observed(self, report: Report) -> Sequence[Value]:
+    def _store_report(self, report: Report) -> Sequence[Value]:
         place = self._tasks.place(_task_of(report.source))
         if place is None:
             return ()  # of a task that was given up meanwhile

@@ -18,8 +18,8 @@ from adon.config import Configuration
 from adon.config.measurements import Ingest, ResultArchive
 from adon.errors import InvalidInput
 from apps.collector import contacts, ingest
+from apps.collector.archive_pull import Puller
 from apps.collector.collector import Inbox
-from apps.collector.pulling import Puller
 from measurement.model import PathKey
 from measurement.point import trust_file
 from measurement.point.trust import Trust
@@ -66,7 +66,7 @@ class TrustFile:
         self._version = _version(file)
         self._trust = trust_file.read(file)
 
-    def known(self) -> Trust:
+    def current_trust(self) -> Trust:
         """Return the parties that are known now."""
         with self._lock:
             version = _version(self._file)
@@ -142,7 +142,7 @@ def _server(
     intake = ingest.Intake(resolve, inbox.keep, known_reporters.get)
     settings = ingest.Settings(wanted.host, wanted.port, pair)
     try:
-        return ingest.IngestServer(ingest.create_app(ingest.Door(trust.known), intake), settings)
+        return ingest.IngestServer(ingest.create_app(ingest.Door(trust.current_trust), intake), settings)
     except OSError as error:
         raise InvalidInput.of("measurements.ingest", f"cannot listen: {error}") from None
 

@@ -194,7 +194,7 @@ def dashboard() -> dict[str, Any]:
         "refresh": "30s",
         "time": {"from": "now-6h", "to": "now"},
         "templating": {"list": [*_sources(), _paths()]},
-        "panels": list(_placed()),
+        "panels": list(_place_panels()),
     }
 
 
@@ -217,7 +217,7 @@ def _paths() -> dict[str, Any]:
     }
 
 
-def _placed() -> Iterator[dict[str, Any]]:
+def _place_panels() -> Iterator[dict[str, Any]]:
     y, number = 0, 1
     for row in ROWS:
         yield {
@@ -233,12 +233,12 @@ def _placed() -> Iterator[dict[str, Any]]:
             if x + panel.width > COLUMNS:
                 x, y = 0, y + height
             height = HEIGHTS[panel.kind]
-            yield _drawn(panel, number) | {"gridPos": {"x": x, "y": y, "w": panel.width, "h": height}}
+            yield _draw_panel(panel, number) | {"gridPos": {"x": x, "y": y, "w": panel.width, "h": height}}
             x, number = x + panel.width, number + 1
         y += height
 
 
-def _drawn(panel: Panel, number: int) -> dict[str, Any]:
+def _draw_panel(panel: Panel, number: int) -> dict[str, Any]:
     source = ARCHIVE if panel.sql else PROMETHEUS
     return {
         "id": number,
@@ -246,22 +246,22 @@ def _drawn(panel: Panel, number: int) -> dict[str, Any]:
         "title": panel.title,
         "description": panel.text,
         "datasource": source,
-        "fieldConfig": {"defaults": {"unit": panel.unit, **_coloured(panel)}, "overrides": []},
+        "fieldConfig": {"defaults": {"unit": panel.unit, **_color_options(panel)}, "overrides": []},
         "options": _options(panel),
         "targets": [
-            {"refId": chr(ord("A") + place), "datasource": source, **_asked(panel, query, legend)}
+            {"refId": chr(ord("A") + place), "datasource": source, **_query_target(panel, query, legend)}
             for place, (legend, query) in enumerate(panel.queries.items())
         ],
     }
 
 
-def _asked(panel: Panel, query: str, legend: str) -> dict[str, Any]:
+def _query_target(panel: Panel, query: str, legend: str) -> dict[str, Any]:
     if panel.sql:
         return {"rawSql": query, "format": "time_series", "rawQuery": True, "editorMode": "code"}
     return {"expr": query, "legendFormat": legend, "instant": panel.kind == "stat", "editorMode": "code"}
 
 
-def _coloured(panel: Panel) -> dict[str, Any]:
+def _color_options(panel: Panel) -> dict[str, Any]:
     if panel.bad is None:
         return {}
     low, high = ("red", "green") if panel.below else ("green", "red")

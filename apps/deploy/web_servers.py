@@ -53,7 +53,7 @@ class Place:
     secret_include: str = SECRET_INCLUDE
 
 
-def written(kind: Kind, configuration: Configuration, place: Place) -> str:
+def web_server_configuration(kind: Kind, configuration: Configuration, place: Place) -> str:
     """The configuration of that web server.
 
     :raises InvalidInput: if ours does not say at which HTTPS address people find ADON, if nginx is asked for
@@ -77,7 +77,7 @@ def written(kind: Kind, configuration: Configuration, place: Place) -> str:
         "name": _plain("access.public_url", str(url.hostname)),
         "authority": _plain("access.public_url", url.netloc),
         "port": url.port or 443,
-        "listen": "" if place.listen is None else f"{_bracketed(_address(place.listen))}:",
+        "listen": "" if place.listen is None else f"{_format_host(_address(place.listen))}:",
         "upstream": upstream(configuration),
         "certificate": _plain("certificate", place.certificate),
         "key": _plain("key", place.key),
@@ -93,7 +93,7 @@ def upstream(configuration: Configuration) -> str:
     """Where the web server finds ADON, on the same machine."""
     controller = configuration.controller
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(controller.web_host, controller.web_host)  # noqa: S104
-    return f"{_bracketed(host)}:{controller.web_port}"
+    return f"{_format_host(host)}:{controller.web_port}"
 
 
 def advice(configuration: Configuration) -> Iterator[str]:
@@ -118,7 +118,7 @@ def _address(text: str) -> str:
         raise InvalidInput.of("--listen", f"{text[:60]!r} is not an address") from None
 
 
-def _bracketed(host: str) -> str:
+def _format_host(host: str) -> str:
     return f"[{host}]" if ":" in host else host
 
 

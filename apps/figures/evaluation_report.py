@@ -44,4 +44,4 @@ def render_report(template: EvaluationTemplate, text: str, run: EvaluationRun) -
         "covs": {path: its.cov for path, its in statistics.items() if its.cov is not None},
     }
     filters: html_pages.Filters = {"moment": html_pages.moment}
-    return html_pages.rendered("apps.figures", "evaluation_report.html", filters, values)
+    return html_pages.render_page("apps.figures", "evaluation_report.html", filters, values)

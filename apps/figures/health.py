@@ -13,8 +13,8 @@ import plotly.graph_objects as go
 from apps.figures.looks import INK, SERIES, figure, quiet_axes
 from apps.figures.map_layout import lay_out_map
 from measurement.health.model import Pair
+from measurement.health.pair_scores import Score
 from measurement.health.record import RoundRecord
-from measurement.health.scoring import Score
 
 HEALTH = ((0.0, "#8e1b1b"), (0.35, "#d9603b"), (0.7, "#f3bf7a"), (1.0, "#fbf6e3"))
 """Red is unhealthy, light is healthy, as in the paper's figure 9; ever lighter, so that it prints, too."""

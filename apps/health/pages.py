@@ -12,12 +12,12 @@ from apps import html_pages
 from apps.figures import diagnosis as figures_of_diagnosis
 from apps.figures import health as figures
 from apps.figures.embedding import embedded
-from measurement.health.choosing import Chosen, candidates, mutually, towards
 from measurement.health.diagnostics import Diagnosis, Step
+from measurement.health.instance_selection import Chosen, candidates, mutually, towards
 from measurement.health.model import Pair
+from measurement.health.pair_scores import around
 from measurement.health.record import RoundRecord
-from measurement.health.scoring import around
-from measurement.health.verifying import verified
+from measurement.health.train_verification import verified_pairs
 
 GRAPH, DIAGNOSIS, ROW = 560, 360, 22
 """Pixels of figures in height, and of a row."""
@@ -83,7 +83,7 @@ def report(record: RoundRecord, chosen: Selection | None = None, diagnosis: Diag
         fired=_first([(pair, one) for pair, its in sorted(record.fired.items()) for one in its]),
         fired_count=sum(map(len, record.fired.values())),
         failures=_first(record.failures),
-        verified=verified(record),
+        verified=verified_pairs(record),
         diagnosis=_diagnosis(diagnosis),
         **_said(record),
     )
@@ -144,4 +144,4 @@ def p_text(value: float) -> str:
 
 def _rendered(name: str, **values: Any) -> str:
     filters: html_pages.Filters = {"rate": format_rate, "pair": _pair, "names": _names, "p": p_text}
-    return html_pages.rendered("apps.health", name, filters, values)
+    return html_pages.render_page("apps.health", name, filters, values)

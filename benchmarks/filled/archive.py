@@ -1,7 +1,7 @@
 """What was measured in a month on every path in both directions, and on the hosts, with the runs and alarms.
 
 Values are a daily wave, noise, and now and then a plateau, so that charts, boxes and alarms have something to
-show.  They are written as :mod:`measurement.archive.writing` would write them, in bulk.
+show.  They are written as :mod:`measurement.archive.value_writer` would write them, in bulk.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from sqlalchemy import Connection, create_engine, func, insert, select, update
 from benchmarks.filled import campus
 from measurement.anomaly.alarm import Alarm, Kind, alarm_id
 from measurement.anomaly.model import Direction, Evidence, Sample, Severity
-from measurement.archive import Archive, rolling, tables
+from measurement.archive import Archive, rollups, tables
 from measurement.archive.values import HOUR, MINUTE
 from measurement.model import Metric, Series, to_json
 from measurement.scheduling.execution import Execution
@@ -120,7 +120,7 @@ def _roll_up(connection: Connection, number: int) -> None:
     columns = (tables.sample.c.series_id, tables.sample.c.observed_at, tables.sample.c.value)
     samples = connection.execute(select(*columns).where(tables.sample.c.series_id == number)).all()
     for width in (MINUTE, HOUR):
-        rows = [rolling.row(place, bucket) for place, bucket in rolling.by_place(samples, width).items()]
+        rows = [rollups.row(place, bucket) for place, bucket in rollups.by_place(samples, width).items()]
         connection.execute(insert(tables.rollup), rows)
 
 

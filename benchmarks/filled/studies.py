@@ -16,8 +16,8 @@ from adon.studies.rounds import in_short
 from apps.collector.studies import Studies
 from measurement.archive import Archive
 from measurement.health.model import Found, Pair
+from measurement.health.pair_scores import scores
 from measurement.health.record import RoundRecord
-from measurement.health.scoring import scores
 from measurement.instances import Instance
 from measurement.model import to_json
 from measurement.snapshot.model import Snapshot

@@ -13,7 +13,7 @@ INTERVALS = 8
 REGULAR = 0.75
 
 
-def absent(last_seen: float, expected_period: float, now: float, misses: float = MISSES) -> bool:
+def is_absent(last_seen: float, expected_period: float, now: float, misses: float = MISSES) -> bool:
     """Whether ``misses`` expected values are missing and overdue.
 
     :param last_seen: when the last value was observed, or since when one was waited for.

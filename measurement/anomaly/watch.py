@@ -20,9 +20,10 @@ from itertools import pairwise
 from types import MappingProxyType
 from typing import Any
 
-from measurement.anomaly import raising
-from measurement.anomaly.absence import INTERVALS, absent, learnt_period
+from measurement.anomaly import alarm_updates
+from measurement.anomaly.absence import INTERVALS, is_absent, learnt_period
 from measurement.anomaly.alarm import Alarm, Kind, acknowledge
+from measurement.anomaly.alarm_text import moment
 from measurement.anomaly.model import (
     Detector,
     Evidence,
@@ -32,7 +33,6 @@ from measurement.anomaly.model import (
     evidence,
 )
 from measurement.anomaly.policy import Policy
-from measurement.anomaly.wording import moment
 from measurement.model import Measurement, Observation, Series, from_json, to_json
 
 LARGEST = 1e100
@@ -153,7 +153,7 @@ class Watch:
             found = next((each for each in watched.open if each.id == alarm), None)
             if found is not None:
                 known = acknowledge(found, by, at)
-                every = {**state.series, series: _put(watched, known)}
+                every = {**state.series, series: _add_alarm(watched, known)}
                 return replace(state, series=every), [known]
         return state, []
 
@@ -161,7 +161,7 @@ class Watch:
         """Stop watching a series whose tests have ended; its open alarms are cleared."""
         watched = state.series.get(series, Watched())
         every = {other: kept for other, kept in state.series.items() if other != series}
-        gone = [raising.cleared(alarm, at, "no longer watched") for alarm in watched.open]
+        gone = [alarm_updates.clear_alarm(alarm, at, "no longer watched") for alarm in watched.open]
         return replace(state, series=every), gone
 
     def _refusal(self, watched: Watched, value: Measurement | Observation, now: float) -> str | None:
@@ -179,7 +179,7 @@ class Watch:
         watched = replace(watched, last=(*watched.last[-INTERVALS:], sample))
         silence = watched.alarm(Kind.ABSENCE)
         if silence is not None:
-            changed.append(raising.cleared(silence, sample.at, "values come again"))
+            changed.append(alarm_updates.clear_alarm(silence, sample.at, "values come again"))
         plateau, found = _ask(self.policy.detectors.get(series.metric), watched.plateau, sample)
         beyond, crossed = _ask(self.policy.limits.get(series), watched.threshold, sample)
         if found is not None:
@@ -188,7 +188,7 @@ class Watch:
             changed += _threshold(watched, series, crossed, sample.at)
         watched = replace(watched, plateau=plateau, threshold=beyond)
         for alarm in changed:
-            watched = _put(watched, alarm)
+            watched = _add_alarm(watched, alarm)
         return watched, changed
 
     def _plateau(self, watched: Watched, series: Series, finding: Finding, at: float) -> list[Alarm]:
@@ -198,10 +198,10 @@ class Watch:
         if present is None:
             # Back from a better level is a change for the worse like any other.
             noted = bad or finding.stage is Stage.FOUND
-            return [raising.plateau(series, finding, bad=bad, at=at)] if noted else []
+            return [alarm_updates.plateau(series, finding, bad=bad, at=at)] if noted else []
         if finding.stage is Stage.RECOVERED or _is_back(present, finding):
-            return [raising.recovery(present, finding, at)]
-        return [raising.moved_on(present, finding)]
+            return [alarm_updates.recovery(present, finding, at)]
+        return [alarm_updates.moved_on(present, finding)]
 
     def _age(
         self, series: Series, watched: Watched, waiting_since: float, now: float
@@ -209,14 +209,14 @@ class Watch:
         changed = []
         plateau, threshold = watched.alarm(Kind.PLATEAU), watched.alarm(Kind.THRESHOLD)
         if plateau is not None and now - plateau.raised_at > self.policy.accepted_after:
-            changed.append(raising.cleared(plateau, now, "taken for the normal level"))
+            changed.append(alarm_updates.clear_alarm(plateau, now, "taken for the normal level"))
         if threshold is not None and series not in self.policy.limits:
-            changed.append(raising.cleared(threshold, now, "the limit was taken away"))
+            changed.append(alarm_updates.clear_alarm(threshold, now, "the limit was taken away"))
         silent = self._absence(series, watched, waiting_since, now)
         if silent is not None:
             changed.append(silent)
         for alarm in changed:
-            watched = _put(watched, alarm)
+            watched = _add_alarm(watched, alarm)
         return watched, changed
 
     def _absence(self, series: Series, watched: Watched, waiting_since: float, now: float) -> Alarm | None:
@@ -225,10 +225,10 @@ class Watch:
             return None
         last_at = watched.last[-1].at if watched.last else None
         silent_since = waiting_since if last_at is None else max(last_at, waiting_since)
-        if not absent(silent_since, period, now, self.policy.misses):
+        if not is_absent(silent_since, period, now, self.policy.misses):
             return None
         last = evidence(watched.last) if watched.last else Evidence(0.0, 0.0)
-        return raising.absence(series, last, last_at=last_at, period=period, now=now)
+        return alarm_updates.absence(series, last, last_at=last_at, period=period, now=now)
 
     def _period(self, series: Series, watched: Watched) -> float | None:
         if series in self.policy.periods:
@@ -272,8 +272,8 @@ def _ask(detector: Detector[Any] | None, state: Any, sample: Sample) -> tuple[An
 def _threshold(watched: Watched, series: Series, finding: Finding, at: float) -> list[Alarm]:
     present = watched.alarm(Kind.THRESHOLD)
     if finding.stage is Stage.FOUND:
-        return [] if present is not None else [raising.threshold(series, finding, at=at)]
-    return [] if present is None else [raising.cleared(present, at, "within the limit again")]
+        return [] if present is not None else [alarm_updates.threshold(series, finding, at=at)]
+    return [] if present is None else [alarm_updates.clear_alarm(present, at, "within the limit again")]
 
 
 def _is_back(alarm: Alarm, finding: Finding) -> bool:
@@ -283,7 +283,7 @@ def _is_back(alarm: Alarm, finding: Finding) -> bool:
     return (finding.after.mean - alarm.after.mean) / (alarm.before.mean - alarm.after.mean) >= BACK
 
 
-def _put(watched: Watched, alarm: Alarm) -> Watched:
+def _add_alarm(watched: Watched, alarm: Alarm) -> Watched:
     others = tuple(each for each in watched.open if each.kind is not alarm.kind)
     return replace(watched, open=(*others, alarm) if alarm.open else others)
 

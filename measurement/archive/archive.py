@@ -18,7 +18,7 @@ from typing import Any, Literal, Self, TypeVar
 
 from sqlalchemy import Connection, func, select
 
-from measurement.archive import database, documents, dropping, reading, rolling, rows, writing
+from measurement.archive import database, documents, expiry, rollups, rows, series_queries, value_writer
 from measurement.archive.tables import sample
 from measurement.archive.values import Appended, Bucket, Held, Maintained, Refusal, Retention
 from measurement.errors import ArchiveError, LeaseLost
@@ -72,7 +72,7 @@ class Archive:
         known, kept = ChainMap(found, self._known), []
         with self._writing() as connection:
             for samples, refused in sorted_out:
-                appended, series = writing.append_samples(connection, samples, known)
+                appended, series = value_writer.append_samples(connection, samples, known)
                 known.update(series)
                 kept.append(appended + Appended(refused=refused))
         self._known |= found
@@ -97,22 +97,22 @@ class Archive:
         :param until: observed before this time.
         """
         with self._reading() as connection:
-            return reading.query(connection, path, source, destination, metric, since, until, limit)
+            return series_queries.query(connection, path, source, destination, metric, since, until, limit)
 
     def latest(self) -> list[Measurement]:
         """The newest value of each network metric on each directed path."""
         with self._reading() as connection:
-            return reading.latest(connection)
+            return series_queries.latest(connection)
 
     def newest(self) -> float | None:
         """When the newest value of a network metric was observed; None before the first."""
         with self._reading() as connection:
-            return reading.newest(connection)
+            return series_queries.newest(connection)
 
     def best(self, keys: Iterable[PathKey], metric: Metric, since: float) -> Measurement | None:
         """The best value of a metric seen on any of these paths since a time; None without any."""
         with self._reading() as connection:
-            return reading.best(connection, keys, metric, since)
+            return series_queries.best(connection, keys, metric, since)
 
     def observations(
         self,
@@ -124,12 +124,12 @@ class Archive:
     ) -> list[Observation]:
         """Values of custom metrics, the newest first, at most ``limit``; times as in :meth:`query`."""
         with self._reading() as connection:
-            return reading.observations(connection, key, metric, since, until, limit)
+            return series_queries.observations(connection, key, metric, since, until, limit)
 
     def series(self) -> list[Series]:
         """Every series that anything is kept of, in order."""
         with self._reading() as connection:
-            return reading.series(connection)
+            return series_queries.series(connection)
 
     def values(
         self,
@@ -139,7 +139,7 @@ class Archive:
         limit: int | None = None,
     ) -> list[tuple[float, float]]:
         """``(observed_at, value)`` of a series, the oldest first, at most ``limit``."""
-        return self._of(series, lambda db, its: reading.values(db, its, since, until, limit))
+        return self._of(series, lambda db, its: series_queries.values(db, its, since, until, limit))
 
     def buckets(
         self,
@@ -163,9 +163,9 @@ class Archive:
     ) -> list[list[Bucket]]:
         """Of each of these series what :meth:`buckets` answers, all as they are at one moment."""
         with self._reading() as connection:
-            numbers = [reading.number(connection, series) for series in wanted]
+            numbers = [series_queries.number(connection, series) for series in wanted]
             known = [its for its in numbers if its is not None]
-            found = reading.buckets(connection, known, resolution, since, until)
+            found = series_queries.buckets(connection, known, resolution, since, until)
         return [[] if its is None else found[its] for its in numbers]
 
     def plot(
@@ -175,17 +175,17 @@ class Archive:
 
         Single values if they are few and all there, else minutes, else hours, else several hours as one.
         """
-        return self._of(series, lambda db, its: reading.plot(db, its, since, until, most))
+        return self._of(series, lambda db, its: series_queries.plot(db, its, since, until, most))
 
     def _of(self, series: Series, read: Callable[[Connection, int], list[T]]) -> list[T]:
         with self._reading() as connection:
-            its = reading.number(connection, series)
+            its = series_queries.number(connection, series)
             return [] if its is None else read(connection, its)
 
-    def held(self) -> list[Held]:
+    def inventory(self) -> list[Held]:
         """Of each series with single values, how many and of what time."""
         with self._reading() as connection:
-            return reading.held(connection)
+            return series_queries.inventory(connection)
 
     def size(self) -> int:
         """How many values are held."""
@@ -202,7 +202,7 @@ class Archive:
         after = 0
         while after < last:
             with self._reading() as connection:
-                found, after = reading.page(connection, after, last, most)
+                found, after = series_queries.page(connection, after, last, most)
             if found:
                 yield found
 
@@ -216,11 +216,11 @@ class Archive:
         total = 0
         while done := self._roll_up():
             total += done
-        return Maintained(total, dropping.drop(self._writing, now, retention))
+        return Maintained(total, expiry.drop(self._writing, now, retention))
 
     def _roll_up(self) -> int:
         with self._writing() as connection:
-            return rolling.roll_up(connection)
+            return rollups.roll_up(connection)
 
     # -- documents, states, leases -------------------------------------------------------------------
 
@@ -240,7 +240,7 @@ class Archive:
         :raises ValueError: if it is not JSON.
         """
         with self._writing() as connection:
-            documents.put(connection, kind, identifier, at, series, document, is_open)
+            documents.store_document(connection, kind, identifier, at, series, document, is_open)
 
     def document(self, kind: str, identifier: str) -> dict[str, Any] | None:
         """The document of this kind and id; None if there is none."""

@@ -126,7 +126,7 @@ def reading(engine: Engine) -> Iterator[Connection]:
     :raises ArchiveUnavailable: if the database does not answer.
     :raises ArchiveError: if it cannot be read for another reason.
     """
-    with _translated("cannot read"), engine.begin() as connection:
+    with _translate_errors("cannot read"), engine.begin() as connection:
         yield connection
 
 
@@ -137,7 +137,7 @@ def writing(engine: Engine) -> Iterator[Connection]:
     :raises ArchiveUnavailable: if the database does not answer, or another writer takes too long.
     :raises ArchiveError: if it refuses; in either case nothing is written.
     """
-    with _translated("cannot write"), engine.connect() as plain:
+    with _translate_errors("cannot write"), engine.connect() as plain:
         postgresql = engine.dialect.name == "postgresql"
         options: dict[str, Any] = {_WRITES: True}
         if postgresql:
@@ -151,7 +151,7 @@ def writing(engine: Engine) -> Iterator[Connection]:
 
 
 @contextmanager
-def _translated(what: str) -> Iterator[None]:
+def _translate_errors(what: str) -> Iterator[None]:
     try:
         yield
     except SQLAlchemyError as error:

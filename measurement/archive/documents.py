@@ -10,15 +10,15 @@ from pydantic_core import from_json
 from sqlalchemy import Connection, delete, select
 
 from measurement.archive import tables
-from measurement.archive.reading import span
 from measurement.archive.rows import DOCUMENT_BYTES, to_json
-from measurement.archive.writing import upsert
+from measurement.archive.series_queries import span
+from measurement.archive.value_writer import upsert
 from measurement.model import Series
 
 _D = tables.document.c
 
 
-def put(
+def store_document(
     connection: Connection,
     kind: str,
     identifier: str,

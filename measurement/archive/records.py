@@ -57,12 +57,12 @@ def value_of(row: Record) -> Value:
 
 def _value_of(row: Record) -> Value:
     parameters, key = _json(row.parameters), PathKey(row.path, row.source, row.destination)
-    observed_at, tail = _given("observed_at", row.observed_at), (row.origin, row.tool)
+    observed_at, tail = _require("observed_at", row.observed_at), (row.origin, row.tool)
     if row.kind == "measurement":
-        value, started_at = _given("value", row.value), _given("started_at", row.started_at)
+        value, started_at = _require("value", row.value), _require("started_at", row.started_at)
         return Measurement(key, _metric(row.metric), value, started_at, observed_at, *tail, parameters)
     if row.kind == "observation":
-        return Observation(key, row.metric, _given("value", row.value), observed_at, *tail, parameters)
+        return Observation(key, row.metric, _require("value", row.value), observed_at, *tail, parameters)
     raise ValueError(f"kind: {row.kind[:60]!r} is neither measurement nor observation")
 
 
@@ -81,7 +81,7 @@ def number(field: str, text: str) -> float | None:
         raise ValueError(f"{field}: {text[:60]!r} is not a number") from None
 
 
-def _given(field: str, value: float | None) -> float:
+def _require(field: str, value: float | None) -> float:
     if value is None:
         raise ValueError(f"{field}: is missing")
     return value

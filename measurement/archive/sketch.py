@@ -35,7 +35,7 @@ class Sketch:
         return cls(found.serialize())
 
     @classmethod
-    def merged(cls, sketches: Iterable[Sketch]) -> Self:
+    def merge(cls, sketches: Iterable[Sketch]) -> Self:
         """Of all values of these."""
         whole = _library()(EXACT)
         for sketch in sketches:

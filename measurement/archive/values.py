@@ -165,7 +165,7 @@ class Bucket:
         return [min(max(found, self.minimum), self.maximum) for found in self.sketch.quantiles(shares)]
 
 
-def merged(buckets: Iterable[Bucket], start: float, width: int) -> Bucket:
+def merge_buckets(buckets: Iterable[Bucket], start: float, width: int) -> Bucket:
     """One bucket in place of several, of which there is at least one."""
     parts = list(buckets)
     if len(parts) == 1:
@@ -176,7 +176,7 @@ def merged(buckets: Iterable[Bucket], start: float, width: int) -> Bucket:
     count = sum(part.count for part in parts)
     lowest, highest = min(part.minimum for part in parts), max(part.maximum for part in parts)
     mean = fsum(part.mean * (part.count / count) for part in parts)
-    sketch = Sketch.merged(map(_sketch, parts)) if count > 2 else None
+    sketch = Sketch.merge(map(_sketch, parts)) if count > 2 else None
     return Bucket(start, width, count, lowest, min(max(mean, lowest), highest), highest, sketch)
 
 
@@ -196,7 +196,7 @@ def by_day(hours: Iterable[Bucket]) -> list[Bucket]:
     days: dict[float, list[Bucket]] = {}
     for hour in hours:
         days.setdefault(start_of(hour.start, DAY), []).append(hour)
-    return [merged(days[start], start, DAY) for start in sorted(days)]
+    return [merge_buckets(days[start], start, DAY) for start in sorted(days)]
 
 
 def coarser(buckets: Sequence[Bucket], most: int) -> list[Bucket]:
@@ -212,4 +212,4 @@ def coarser(buckets: Sequence[Bucket], most: int) -> list[Bucket]:
     groups: dict[float, list[Bucket]] = {}
     for bucket in buckets:
         groups.setdefault(start_of(bucket.start, width * factor), []).append(bucket)
-    return [merged(group, start, width * factor) for start, group in groups.items()]
+    return [merge_buckets(group, start, width * factor) for start, group in groups.items()]

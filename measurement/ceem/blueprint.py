@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from measurement.ceem.run import EvaluationRun, Reference
 from measurement.ceem.template import Design, EvaluationTemplate, PlacePath
-from measurement.health.colouring import coloured
+from measurement.health.edge_colouring import colour_edges
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ def _draw_turns(design: Design, iteration: int, round_: int) -> Iterator[tuple[P
     else:
         # A test within a place uses that place and a second end that no other test has.
         ends = [(path.one, (path.one,) if path.is_within else path.other) for path in paths]
-        for turn in coloured(ends):
+        for turn in colour_edges(ends):
             yield tuple(paths[number] for number in turn)
 
 

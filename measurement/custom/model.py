@@ -34,7 +34,7 @@ class CustomMetric(Protocol):
         :raises MetricFailed: when there is no value now.
         """
 
-    def ended(self, observations: Sequence[Observation]) -> bool:
+    def is_final(self, observations: Sequence[Observation]) -> bool:
         """True when, after these values, there will be no others: the workflow is done or failed."""
 
 
@@ -79,7 +79,7 @@ class Endless:
 
     __slots__ = ()
 
-    def ended(self, observations: Sequence[Observation]) -> bool:
+    def is_final(self, observations: Sequence[Observation]) -> bool:
         """Never."""
         del observations
         return False

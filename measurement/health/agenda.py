@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable
 
 from measurement.health.model import Pair
-from measurement.health.planning import FREE, Limits
+from measurement.health.round_schedule import FREE, Limits
 
 
 class Agenda:

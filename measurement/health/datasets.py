@@ -10,9 +10,9 @@ from itertools import pairwise, zip_longest
 from pathlib import Path
 from typing import Any
 
+from measurement.health.pair_scores import Part
 from measurement.health.record import RoundRecord
 from measurement.health.regression import DataSet
-from measurement.health.scoring import Part
 
 NEXT_THROUGHPUT = "next_throughput"
 """bits/s that a pair had a round later."""

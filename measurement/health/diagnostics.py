@@ -70,7 +70,7 @@ class Diagnosis:
     whole: Model
 
 
-def diagnosed(data: DataSet) -> Diagnosis:
+def diagnose(data: DataSet) -> Diagnosis:
     """The diagnosis of a data set.
 
     :raises ValueError: if metrics say the same, or the response is made of them.

@@ -17,10 +17,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from measurement.health.judging import AllTolerances
 from measurement.health.markers import Marker, Tolerance
 from measurement.health.model import Pair
 from measurement.health.record import RoundRecord
+from measurement.health.round_judgement import AllTolerances
 from measurement.model import from_json, type_adapter
 
 ENDING = ".json.gz"

@@ -90,7 +90,7 @@ Tolerances = Mapping[Marker, Tolerance]
 USUAL = Tolerance()
 
 
-def fired(now: Found, before: Sequence[Found], tolerances: Tolerances) -> tuple[Fired, ...]:
+def find_fired(now: Found, before: Sequence[Found], tolerances: Tolerances) -> tuple[Fired, ...]:
     """Which markers fire for one pair in a round.
 
     :param before: what was found of it in the rounds before, the newest last; the paper takes one.
@@ -102,23 +102,23 @@ def fired(now: Found, before: Sequence[Found], tolerances: Tolerances) -> tuple[
     return tuple(_others(now, known, tolerances)) if known else ()
 
 
-def adapted(found: Sequence[Fired], tolerances: Tolerances) -> Tolerances:
+def adapt_tolerances(found: Sequence[Fired], tolerances: Tolerances) -> Tolerances:
     """The tolerances for the next round, after these have fired."""
     these = {one.marker for one in found}
     return {marker: tolerances.get(marker, USUAL).after(fired=marker in these) for marker in Marker}
 
 
 def _others(now: Found, before: Sequence[Found], tolerances: Tolerances) -> Iterator[Fired]:
-    icmp = [(now.icmp[size], _pooled([one.icmp.get(size, ()) for one in before])) for size in now.icmp]
-    udp = [(now.udp[size], _pooled([one.udp.get(size, ()) for one in before])) for size in now.udp]
+    icmp = [(now.icmp[size], _pool_samples([one.icmp.get(size, ()) for one in before])) for size in now.icmp]
+    udp = [(now.udp[size], _pool_samples([one.udp.get(size, ()) for one in before])) for size in now.udp]
     tcp = [
-        (now.connect, _pooled([one.connect for one in before])),
-        (now.tcp, _pooled([one.tcp for one in before])),
+        (now.connect, _pool_samples([one.connect for one in before])),
+        (now.tcp, _pool_samples([one.tcp for one in before])),
     ]
     for marker, compared in ((Marker.ICMP, icmp), (Marker.UDP, udp), (Marker.TCP, tcp)):
         why = _slower(compared, tolerances.get(marker, USUAL).factor)
         if marker is Marker.UDP and not why:
-            why = _queued(now.sandwich, _pooled([one.sandwich for one in before]))
+            why = _describe_queueing(now.sandwich, _pool_samples([one.sandwich for one in before]))
         if why:
             yield Fired(marker, why)
     volumes = [statistics.fmean(one.throughput) for one in before if one.throughput]
@@ -127,7 +127,7 @@ def _others(now: Found, before: Sequence[Found], tolerances: Tolerances) -> Iter
         yield Fired(Marker.THROUGHPUT, why)
 
 
-def _pooled(rounds: Sequence[tuple[float, ...]]) -> tuple[float, ...]:
+def _pool_samples(rounds: Sequence[tuple[float, ...]]) -> tuple[float, ...]:
     return tuple(value for its in rounds for value in its)
 
 
@@ -149,7 +149,7 @@ def _deviations(factor: float) -> str:
     return "one standard deviation" if factor == 1 else f"{factor:.3g} standard deviations"
 
 
-def _queued(samples: tuple[float, ...], before: tuple[float, ...]) -> str:
+def _describe_queueing(samples: tuple[float, ...], before: tuple[float, ...]) -> str:
     if not samples or not before:
         return ""
     now, usual = statistics.fmean(samples), max(statistics.fmean(before), SANDWICH_NOTICEABLE_S)

@@ -211,7 +211,7 @@ def _with(found: Found, probe: Probe, finding: Finding) -> tuple[Found, bool]:
     raise ValueError(f"findings: {finding.kind} is no answer to {probe.kind}")
 
 
-def joined(one: Found, other: Found) -> Found:
+def join_results(one: Found, other: Found) -> Found:
     """What two orders about the same pair found; where both have something, the second's."""
     return Found(
         {**one.icmp, **other.icmp},

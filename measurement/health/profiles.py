@@ -29,7 +29,7 @@ def star(centre: str, names: Iterable[str]) -> tuple[Pair, ...]:
     return tuple(pair for one in others if one != centre for pair in (Pair(one, centre), Pair(centre, one)))
 
 
-def chosen(pairs: Iterable[tuple[str, str]], names: Iterable[str]) -> tuple[Pair, ...]:
+def choose_pairs(pairs: Iterable[tuple[str, str]], names: Iterable[str]) -> tuple[Pair, ...]:
     """Given pairs, each once, in their order.
 
     :raises ValueError: for a pair with somebody who is none of the names, or with itself.

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from measurement.health.markers import Fired
 from measurement.health.model import Found, Indicator, Pair, Round
-from measurement.health.scoring import Score
+from measurement.health.pair_scores import Score
 from measurement.instances import Instance
 from measurement.model import STRICT, headed_schema, sparse_schema
 

@@ -40,10 +40,10 @@ class MailServer:
 def compose(delivery: Delivery, sender: str, now: float) -> EmailMessage:
     """The mail of a delivery; the same again when it is tried again."""
     words = message.subject(delivery), message.text(delivery)
-    return written(sender, delivery.subscription.target, *words, delivery.id, now)
+    return write_mail(sender, delivery.subscription.target, *words, delivery.id, now)
 
 
-def written(sender: str, to: str, subject: str, text: str, name: str, now: float) -> EmailMessage:
+def write_mail(sender: str, to: str, subject: str, text: str, name: str, now: float) -> EmailMessage:
     """A mail of a program.
 
     :param name: of this mail; the same when it is tried again.
@@ -88,15 +88,15 @@ def hand_in(
     """
     trust = ssl.create_default_context() if context is None else context
     try:
-        with _connected(server, trust, timeout) as smtp:
+        with _connect(server, trust, timeout) as smtp:
             if server.user is not None:
                 smtp.login(server.user, server.password)
             smtp.send_message(mail)
     except (OSError, smtplib.SMTPException, ValueError) as error:
-        raise _translated(error, server) from None
+        raise _delivery_error(error, server) from None
 
 
-def _connected(server: MailServer, trust: ssl.SSLContext, timeout: float) -> smtplib.SMTP:
+def _connect(server: MailServer, trust: ssl.SSLContext, timeout: float) -> smtplib.SMTP:
     us = socket.gethostname()  # smtplib would ask the DNS for it, which may take long
     if server.security == "tls":
         return smtplib.SMTP_SSL(server.host, server.port, local_hostname=us, timeout=timeout, context=trust)
@@ -110,7 +110,7 @@ def _connected(server: MailServer, trust: ssl.SSLContext, timeout: float) -> smt
     return smtp
 
 
-def _translated(error: Exception, server: MailServer) -> NotDelivered:
+def _delivery_error(error: Exception, server: MailServer) -> NotDelivered:
     """What went wrong, in words; the server's text is foreign, and might repeat what it was sent."""
     cause, temporary = _cause(error)
     if server.password:
@@ -122,13 +122,13 @@ def _cause(error: Exception) -> tuple[str, bool]:
     match error:
         case smtplib.SMTPRecipientsRefused():
             code, text = next(iter(error.recipients.values()))
-            return f"the recipient is refused: {code} {_decoded(text)}", code < 500
+            return f"the recipient is refused: {code} {_decode(text)}", code < 500
         case smtplib.SMTPAuthenticationError():
             # The operator will put it right; the mail need not be lost.
-            return f"our password is refused: {error.smtp_code} {_decoded(error.smtp_error)}", True
+            return f"our password is refused: {error.smtp_code} {_decode(error.smtp_error)}", True
         case smtplib.SMTPResponseException():
             permanent = 500 <= error.smtp_code < 600
-            return f"{error.smtp_code} {_decoded(error.smtp_error)}", not permanent
+            return f"{error.smtp_code} {_decode(error.smtp_error)}", not permanent
         case smtplib.SMTPNotSupportedError():
             return f"the server does not offer what we need: {error}", True
         case ssl.SSLError():
@@ -137,5 +137,5 @@ def _cause(error: Exception) -> tuple[str, bool]:
             return str(error) or type(error).__name__, True
 
 
-def _decoded(text: bytes | str) -> str:
+def _decode(text: bytes | str) -> str:
     return text.decode(errors="replace") if isinstance(text, bytes) else text

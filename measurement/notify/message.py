@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 from measurement.anomaly.alarm import Alarm
-from measurement.anomaly.wording import moment
+from measurement.anomaly.alarm_text import moment
 from measurement.errors import shorten
 from measurement.model import to_json
 from measurement.notify.outbox import Delivery

@@ -128,10 +128,10 @@ class Notifier:
             case _Stop():
                 return False
             case _Subscribed(subscriptions):
-                self._outbox = self._outbox.subscribed(subscriptions)
+                self._outbox = self._outbox.with_subscriptions(subscriptions)
             case _Tried(delivery, failure):
                 self._under_way.discard(delivery.subscription.id)
-                self._tried(delivery, failure)
+                self._record_attempt(delivery, failure)
             case alarm:
                 self._outbox = self._outbox.offer(alarm, self._clock(), self._may_hear)
         return True
@@ -168,7 +168,7 @@ class Notifier:
             return None
         return replace(delivery, alarms=heard)
 
-    def _tried(self, delivery: Delivery, failure: Exception | None) -> None:
+    def _record_attempt(self, delivery: Delivery, failure: Exception | None) -> None:
         now = self._clock()
         name, count = delivery.subscription.id, len(delivery.alarms) + delivery.omitted
         if failure is None:
@@ -180,7 +180,9 @@ class Notifier:
         LOG.log(
             level, 'event=not_notified subscription=%s alarms=%d cause="%s" %s', name, count, failure, what
         )
-        self._outbox = self._outbox.done(delivery, now) if final else self._outbox.failed(delivery, now)
+        self._outbox = (
+            self._outbox.done(delivery, now) if final else self._outbox.after_failure(delivery, now)
+        )
 
 
 def senders(

@@ -82,7 +82,7 @@ class Outbox:
     subscriptions: Mapping[str, Subscription] = field(default_factory=dict)
     boxes: Mapping[str, _Box] = field(default_factory=dict)
 
-    def subscribed(self, wanted: Iterable[Subscription]) -> Outbox:
+    def with_subscriptions(self, wanted: Iterable[Subscription]) -> Outbox:
         """With exactly these subscriptions; what waits for one that is gone or changed its way is dropped."""
         known = {one.id: one for one in wanted}
         kept = {
@@ -123,18 +123,18 @@ class Outbox:
 
     def done(self, delivery: Delivery, now: float) -> Outbox:
         """A message has arrived, or was given up: what came in meanwhile waits for the next one."""
-        return self._changed(delivery, lambda box: _emptied(box, delivery, now, self.pace))
+        return self._change_box(delivery, lambda box: _remove_delivery(box, delivery, now, self.pace))
 
-    def failed(self, delivery: Delivery, now: float) -> Outbox:
+    def after_failure(self, delivery: Delivery, now: float) -> Outbox:
         """A message could not be sent: it is tried again after a pause."""
-        return self._changed(delivery, lambda box: _postponed(box, now))
+        return self._change_box(delivery, lambda box: _postpone(box, now))
 
     def given_up(self, delivery: Delivery) -> bool:
         """Whether a message that has just failed has been tried often enough."""
         box = self.boxes.get(delivery.subscription.id)
         return box is None or box.attempts + 1 >= ATTEMPTS
 
-    def _changed(self, delivery: Delivery, change: Callable[[_Box], _Box]) -> Outbox:
+    def _change_box(self, delivery: Delivery, change: Callable[[_Box], _Box]) -> Outbox:
         name = delivery.subscription.id
         if name not in self.boxes:
             return self
@@ -167,7 +167,7 @@ def _earliest(box: _Box, now: float, pace: Pace) -> float:
     return max(now + pace.settle, box.sent_at + pace.gather)
 
 
-def _emptied(box: _Box, delivery: Delivery, now: float, pace: Pace) -> _Box:
+def _remove_delivery(box: _Box, delivery: Delivery, now: float, pace: Pace) -> _Box:
     latest = {alarm.id: _news(alarm) for alarm in delivery.alarms}
     told = {**{name: news for name, news in box.told.items() if name not in latest}, **latest}
     left = tuple(alarm for alarm in box.waiting if told.get(alarm.id) != _news(alarm))
@@ -180,7 +180,7 @@ def _emptied(box: _Box, delivery: Delivery, now: float, pace: Pace) -> _Box:
     )
 
 
-def _postponed(box: _Box, now: float) -> _Box:
+def _postpone(box: _Box, now: float) -> _Box:
     pause = min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2.0**box.attempts)
     return replace(box, attempts=box.attempts + 1, due=now + pause)
 

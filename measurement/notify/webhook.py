@@ -88,11 +88,11 @@ def send(
     """
     target = _target(delivery.subscription.target)
     body = json.dumps(message.document(delivery), allow_nan=False, separators=(",", ":")).encode()
-    headers = {"Content-Type": "application/json", **signed(policy.secret, delivery.id, now, body)}
+    headers = {"Content-Type": "application/json", **sign_headers(policy.secret, delivery.id, now, body)}
     addresses = _addresses(target, policy, _system_resolve if resolve is None else resolve)
     trust = ssl.create_default_context() if context is None else context
     try:
-        with _connected(target, addresses, trust, timeout, deadline) as connection:
+        with _connect(target, addresses, trust, timeout, deadline) as connection:
             connection.request("POST", target.path, body, headers)
             status = connection.getresponse().status
     except (OSError, http.client.HTTPException) as error:
@@ -104,7 +104,7 @@ def send(
         raise NotDelivered(f"{target.shown}: HTTP {status}{moved}", temporary=temporary)
 
 
-def signed(secret: bytes, delivery: str, now: float, body: bytes) -> Mapping[str, str]:
+def sign_headers(secret: bytes, delivery: str, now: float, body: bytes) -> Mapping[str, str]:
     """The headers that say which call it is, when it was made, and that it is ours."""
     stamp = str(int(now))
     headers = {"webhook-id": delivery, "webhook-timestamp": stamp}
@@ -158,13 +158,13 @@ def _system_resolve(host: str, port: int) -> list[str]:
 
 
 @contextmanager
-def _connected(
+def _connect(
     target: _Target, addresses: list[str], trust: ssl.SSLContext, timeout: float, deadline: float
 ) -> Iterator[http.client.HTTPConnection]:
     port = None if target.port == (443 if target.tls else 80) else target.port
     connection = http.client.HTTPConnection(target.host, port)
     with (
-        closing(_reached(addresses, target.port, timeout)) as raw,
+        closing(_open_socket(addresses, target.port, timeout)) as raw,
         _ended_after(deadline, raw),
         closing(trust.wrap_socket(raw, server_hostname=target.host) if target.tls else raw) as stream,
     ):
@@ -193,7 +193,7 @@ def _ended_after(deadline: float, stream: socket.socket) -> Iterator[None]:
         raise TimeoutError(errno.ETIMEDOUT, "no complete answer in time")
 
 
-def _reached(addresses: list[str], port: int, timeout: float) -> socket.socket:
+def _open_socket(addresses: list[str], port: int, timeout: float) -> socket.socket:
     for address in addresses[:-1]:
         try:
             return socket.create_connection((address, port), timeout)

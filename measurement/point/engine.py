@@ -20,10 +20,10 @@ from typing import Any
 
 from measurement.errors import PointError
 from measurement.point.children import Children, RunCanceled, ToolFailed
-from measurement.point.measuring import Workplace, measure
 from measurement.point.metrics import Metrics
 from measurement.point.model import Run, Task
 from measurement.point.peers import Peer, PeerSettings
+from measurement.point.run_execution import Workplace, measure
 from measurement.point.scheduler import Booking, Slot, first_fit, free, intersect, occurrence
 from measurement.point.store import Store
 from measurement.point.tools import iperf3
@@ -138,7 +138,7 @@ class Engine:
     ) -> None:
         children = self._children_of(run.uuid)
         try:
-            if self._change(task, run, lambda found: found.moved(RunState.RUNNING)) is None:
+            if self._change(task, run, lambda found: found.in_state(RunState.RUNNING)) is None:
                 children.cancel()  # it was cancelled before we began
             done = children.execute(iperf3.server_argv(task.spec, port), task.lasts + 5, on_line)
         except (ToolFailed, RunCanceled) as error:
@@ -218,7 +218,7 @@ class Engine:
         self.store.add_run(replace(run, state=RunState.NONSTART, errors=cause))
 
     def _execute(self, task: Task, run: Run, children: Children) -> None:
-        if self._change(task, run, lambda found: found.moved(RunState.RUNNING)) is None:
+        if self._change(task, run, lambda found: found.in_state(RunState.RUNNING)) is None:
             return
         LOG.info("event=run_begins task=%s run=%s test=%s", task.uuid, run.uuid, task.test.name)
         try:
@@ -246,7 +246,7 @@ class Engine:
 
     def _finish(self, task: Task, run: Run, state: RunState, **results: Any) -> None:
         ended = max(run.start, math.floor(time.time()))
-        self._change(task, run, lambda found: found.moved(state, end=min(found.end, ended), **results))
+        self._change(task, run, lambda found: found.in_state(state, end=min(found.end, ended), **results))
 
     def _change(self, task: Task, run: Run, change: Callable[[Run], Run]) -> Run | None:
         return self.store.change_run(task.uuid, run.uuid, change)

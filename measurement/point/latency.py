@@ -41,8 +41,8 @@ def once(spec: Latency, pause: Pause, peers: Peers) -> dict[str, Any]:
     :raises ToolFailed: when nothing could be sent.
     :raises PointError: when the other point does not receive.
     """
-    session = _opened(spec, peers)
-    _sent(spec, session, pause)
+    session = _open_session(spec, peers)
+    _send_packets(spec, session, pause)
     pause(_patience(spec))
     return owd.result(session.peer.close_session(session.name), spec)
 
@@ -77,12 +77,12 @@ def continuous(
 def _period(
     spec: LatencyBackground, pause: Pause, peers: Peers, report: Callable[[dict[str, Any]], None]
 ) -> threading.Thread:
-    session = _opened(spec, peers)
-    _sent(spec, session, pause)
-    return _gathered(spec, session, pause, report)
+    session = _open_session(spec, peers)
+    _send_packets(spec, session, pause)
+    return _start_gathering(spec, session, pause, report)
 
 
-def _opened(spec: Latency, peers: Peers) -> _Session:
+def _open_session(spec: Latency, peers: Peers) -> _Session:
     peer = peers(spec.dest_node if spec.dest_node is not None else spec.dest)
     lasts = spec.packet_count * spec.packet_interval + spec.packet_timeout
     request = {
@@ -94,7 +94,7 @@ def _opened(spec: Latency, peers: Peers) -> _Session:
     return _Session(peer, *peer.open_session(request))
 
 
-def _sent(spec: Latency, session: _Session, pause: Pause) -> None:
+def _send_packets(spec: Latency, session: _Session, pause: Pause) -> None:
     try:
         owd.send(spec, session.port, session.token, pause)
     except OSError as error:
@@ -102,7 +102,7 @@ def _sent(spec: Latency, session: _Session, pause: Pause) -> None:
         raise ToolFailed(f"cannot send from {spec.source}: {error.strerror}") from None
 
 
-def _gathered(
+def _start_gathering(
     spec: LatencyBackground, session: _Session, pause: Pause, report: Callable[[dict[str, Any]], None]
 ) -> threading.Thread:
     def gather() -> None:

@@ -68,7 +68,7 @@ class Metrics:
             if values:
                 report(result(values))
                 reported += 1
-                if metric.ended(values):
+                if metric.is_final(values):
                     return
             due = next_time(due, period, time.monotonic())
             pause(max(0.0, min(due, ends) - time.monotonic()))

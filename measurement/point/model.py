@@ -130,7 +130,7 @@ class Run:
     merged: Mapping[str, Any] | None = None
     errors: str | None = None
 
-    def moved(self, state: RunState, **changes: Any) -> Run:
+    def in_state(self, state: RunState, **changes: Any) -> Run:
         """This run in its next state.
 
         :raises ValueError: when the table does not allow the step.

@@ -201,7 +201,7 @@ def result(packets: Iterable[Packet], spec: Latency) -> dict[str, Any]:
         "packets-received": len(first),
         "packets-lost": spec.packet_count - len(first),
         "packets-duplicated": len(arrived) - len(first),
-        "packets-reordered": _reordered(first),
+        "packets-reordered": _count_reordered(first),
         "histogram-latency": _count(
             f"{(p.received - p.sent) / 1e9 / spec.bucket_width:.2f}" for p in first.values()
         ),
@@ -212,7 +212,7 @@ def result(packets: Iterable[Packet], spec: Latency) -> dict[str, Any]:
     return found
 
 
-def _reordered(numbers: Iterable[int]) -> int:
+def _count_reordered(numbers: Iterable[int]) -> int:
     highest, late = -1, 0
     for number in numbers:
         late += number < highest

@@ -285,7 +285,7 @@ def parse_spec(test: str, value: object) -> Spec:
     """
     if test not in TESTS:
         raise ValueError(f'No test "{test[:40]}" is available.')
-    return checked(_SPECS[test], value)
+    return validate_model(_SPECS[test], value)
 
 
 class TestBody(BaseModel):
@@ -331,7 +331,7 @@ def parse_task(value: object) -> TaskBody:
 
     :raises ValueError: one line per problem.
     """
-    return checked(TaskBody, value)
+    return validate_model(TaskBody, value)
 
 
 def parse_schedule(body: ScheduleBody, now: float) -> Schedule:
@@ -373,7 +373,7 @@ def without_comments(value: object) -> object:
     return value
 
 
-def checked(model: type[_M], value: object) -> _M:
+def validate_model(model: type[_M], value: object) -> _M:
     """A value of a pydantic model.
 
     :raises ValueError: one line per problem.

@@ -72,7 +72,7 @@ class Store:
                 if run.state is RunState.PENDING:
                     del runs[run.uuid]
                 elif not run.state.terminal:
-                    runs[run.uuid] = run.moved(RunState.CANCELED, end=max(run.start, min(run.end, now)))
+                    runs[run.uuid] = run.in_state(RunState.CANCELED, end=max(run.start, min(run.end, now)))
             self._changed.notify_all()
 
     def add_run(self, run: Run, allowed: Callable[[list[Booking]], bool] | None = None) -> bool:

@@ -92,7 +92,7 @@ def read(path: Path) -> Trust:
     """
     try:
         document = _File.model_validate(tomllib.loads(path.read_text("utf-8")))
-        known = [_known(entry, path.parent) for entry in document.known]
+        known = [_read_entry(entry, path.parent) for entry in document.known]
         _check_distinct(known)
     except ValidationError as error:
         raise ValueError(f"{path}: {_first(error)}") from None
@@ -106,7 +106,7 @@ def _first(error: ValidationError) -> str:
     return f"{'.'.join(map(str, found['loc']))}: {found['msg']}"
 
 
-def _known(entry: _Entry, folder: Path) -> Known:
+def _read_entry(entry: _Entry, folder: Path) -> Known:
     where = f"known.{entry.name}"
     if (entry.token_file is None) != (not entry.node):
         raise ValueError(f"{where}.node: node and token_file belong together")

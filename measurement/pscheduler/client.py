@@ -201,14 +201,14 @@ class PSchedulerClient:
         key = new_key(self._secret, reference["id"])
         document = body(test, schedule, reference, key)
         try:
-            return self._posted(self._http.post("/tasks", document), key)
+            return self._parse_posted(self._http.post("/tasks", document), key)
         except PointError as error:
             wait = retry.before_next(error, 1, self._chance())
             if wait is None or wait > LONGEST_POST_WAIT:
                 raise
         self._pause(wait)
         found = self._find(reference, key)
-        return found if found is not None else self._posted(self._http.post("/tasks", document), key)
+        return found if found is not None else self._parse_posted(self._http.post("/tasks", document), key)
 
     def first_run(self, task: PostedTask) -> Run:
         """The task's first run, once the participants have agreed on it."""
@@ -240,7 +240,7 @@ class PSchedulerClient:
             for url in self._urls(self._http.get(f"/tasks/{task.uuid}/runs", params).json())
         ]
 
-    def scheduled(self, start: float, end: float, task: PostedTask | None = None) -> list[ScheduledRun]:
+    def scheduled_runs(self, start: float, end: float, task: PostedTask | None = None) -> list[ScheduledRun]:
         """The runs in a window of the server's time, of one task or of everybody's, in one answer.
 
         :raises AnswerTooLarge: when the window has too many; ask for less (:mod:`.history`).
@@ -262,7 +262,9 @@ class PSchedulerClient:
         """Where a person can look at a run."""
         return f"{self._http.url}/tasks/{run.task}/runs/{run.run}"
 
-    def ended(self, task: PostedTask, run: Run, clock: ServerClock, *, lasts: float, patience: float) -> Run:
+    def wait_for_run(
+        self, task: PostedTask, run: Run, clock: ServerClock, *, lasts: float, patience: float
+    ) -> Run:
         """Wait for a run to reach a final state and give it back as it then is.
 
         :param clock: the server's clock, by which the plan is followed.
@@ -343,7 +345,7 @@ class PSchedulerClient:
         urls = self._urls(self._http.get("/tasks", {"json": json.dumps(pattern)}).json())
         return self._task(urls[0], key) if urls else None
 
-    def _posted(self, answer: Answer, key: str) -> PostedTask:
+    def _parse_posted(self, answer: Answer, key: str) -> PostedTask:
         url = answer.json()
         if not isinstance(url, str):
             raise BadAnswer(self.host, "/tasks: expected the task's URL")

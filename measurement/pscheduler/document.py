@@ -49,11 +49,11 @@ class Document:
 
     def child(self, field: str) -> Document:
         """An object inside this one."""
-        return Document.of(self.host, self._name(field), self._needed(field))
+        return Document.of(self.host, self._name(field), self._require(field))
 
     def children(self, field: str) -> Iterator[Document]:
         """The objects of a list inside this one."""
-        values = self._needed(field)
+        values = self._require(field)
         if not isinstance(values, list):
             self.refuse(field, f"expected a list, not {_kind(values)}")
         for number, value in enumerate(values):
@@ -61,14 +61,14 @@ class Document:
 
     def text(self, field: str) -> str:
         """A string."""
-        value = self._needed(field)
+        value = self._require(field)
         if not isinstance(value, str):
             self.refuse(field, f"expected text, not {_kind(value)}")
         return value
 
     def number(self, field: str) -> float:
         """A finite number; a boolean is none."""
-        value = self._needed(field)
+        value = self._require(field)
         if isinstance(value, bool) or not isinstance(value, int | float):
             self.refuse(field, f"expected a number, not {_kind(value)}")
         try:
@@ -88,7 +88,7 @@ class Document:
 
     def count(self, field: str) -> int:
         """A whole number from 0 to 2**64."""
-        value = self._needed(field)
+        value = self._require(field)
         if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= 2**64:
             self.refuse(field, "is not a count")
         return value
@@ -113,7 +113,7 @@ class Document:
         except ValueError as error:
             self.refuse(field, str(error))
 
-    def _needed(self, field: str) -> object:
+    def _require(self, field: str) -> object:
         value = self.fields.get(field)
         if value is None:
             self.refuse(field, "is missing")

@@ -75,7 +75,7 @@ def read_result(
     :raises BadAnswer: when it is not what pScheduler promises, naming the field.
     """
     document = Document(host, "result", result)
-    _succeeded(document, document)
+    _require_success(document, document)
     return _read(test, Document(host, "spec", spec), document)
 
 
@@ -101,11 +101,11 @@ def successful_result(run: Run) -> Document:
     if run.state is not RunState.FINISHED:
         raise RunFailed(document.host, f"the run is {run.state}: {failure_reason(document)}")
     merged = document.child("result-merged")
-    _succeeded(merged, document)
+    _require_success(merged, document)
     return merged
 
 
-def _succeeded(result: Document, told_in: Document) -> None:
+def _require_success(result: Document, told_in: Document) -> None:
     succeeded = result.fields.get("succeeded")
     if not isinstance(succeeded, bool):
         result.refuse("succeeded", "is missing")

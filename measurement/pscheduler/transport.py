@@ -113,11 +113,11 @@ class Transport:
 
     def get(self, path: str, params: Mapping[str, str] | None = None, *, wait: float = 0.0) -> Answer:
         """GET ``path`` below the base URL; ``wait`` is how long the server was asked to hold the answer."""
-        return self._repeated("GET", path, params or {}, self.timeouts.read + wait)
+        return self._repeat("GET", path, params or {}, self.timeouts.read + wait)
 
     def delete(self, path: str, params: Mapping[str, str] | None = None) -> Answer:
         """DELETE ``path`` below the base URL."""
-        return self._repeated("DELETE", path, params or {}, self.timeouts.read)
+        return self._repeat("DELETE", path, params or {}, self.timeouts.read)
 
     def post(self, path: str, body: object, params: Mapping[str, str] | None = None) -> Answer:
         """POST JSON, escaped to ASCII as pScheduler needs it.  Never repeated here."""
@@ -127,7 +127,7 @@ class Transport:
         """Close the connections that are open; a later request opens anew."""
         self._connections.close()
 
-    def _repeated(self, method: str, path: str, params: Mapping[str, str], read: float) -> Answer:
+    def _repeat(self, method: str, path: str, params: Mapping[str, str], read: float) -> Answer:
         for attempt in range(1, self._attempts):
             try:
                 return self._once(method, path, params, read)
@@ -145,9 +145,9 @@ class Transport:
         with self._connections.session(allowed) as session:
             if session is None:
                 raise PointTimeout(self.host, "too many of our own requests to it are under way")
-            return self._followed(session, method, path, params, body, read, deadline)
+            return self._follow(session, method, path, params, body, read, deadline)
 
-    def _followed(
+    def _follow(
         self,
         session: requests.Session,
         method: str,
@@ -172,7 +172,7 @@ class Transport:
                 ) as response:
                     if not response.is_redirect:
                         return self._answer(response, deadline)
-                    url = self._redirected(url, response)
+                    url = self._redirect_target(url, response)
             except requests.RequestException as error:
                 raise translate(self.host, error) from None
             except ValueError:
@@ -181,7 +181,7 @@ class Transport:
             method, params, body = "GET", {}, None
         raise BadAnswer(self.host, "redirects without end", code="redirect")
 
-    def _redirected(self, url: str, response: requests.Response) -> str:
+    def _redirect_target(self, url: str, response: requests.Response) -> str:
         # A redirect elsewhere would send the request, and perhaps a key, to a host that is not configured.
         target = urljoin(url, response.headers["location"])
         place = urlsplit(target)

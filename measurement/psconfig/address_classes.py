@@ -37,7 +37,7 @@ def select_addresses(template: Template, name: str) -> list[str]:
     """
     found = _class(template, name)
     if found.data_source.type == "requesting-agent":
-        raise _unsupported(name, "the addresses of the requesting agent are not known")
+        raise _unsupported_error(name, "the addresses of the requesting agent are not known")
     return [
         address_name
         for address_name, address in template.addresses.items()
@@ -49,7 +49,7 @@ def _class(template: Template, name: str) -> AddressClass:
     return find_part(template, "address-classes", template.address_classes, name)
 
 
-def _unsupported(name: str, text: str, reason: SkipReason = SkipReason.ADDRESS_CLASS) -> CannotPlan:
+def _unsupported_error(name: str, text: str, reason: SkipReason = SkipReason.ADDRESS_CLASS) -> CannotPlan:
     return CannotPlan(reason, f"address-classes.{name}: {text}")
 
 
@@ -68,7 +68,7 @@ def _is_member(template: Template, name: str, address: Address, known: dict[str,
         )
     evaluated = known[name]
     if evaluated is None:
-        raise _unsupported(name, "refers to itself")
+        raise _unsupported_error(name, "refers to itself")
     return evaluated
 
 
@@ -97,12 +97,12 @@ def _matches(
             return _ip(address, name).version == condition.ip_version
         case "netmask":
             return _ip(address, name) in _network(condition, name)
-    raise _unsupported(name, "jq scripts are not run", SkipReason.JQ)
+    raise _unsupported_error(name, "jq scripts are not run", SkipReason.JQ)
 
 
 def _host_matches(condition: Filter, host: HostPart, name: str) -> bool:
     if condition.jq is not None:
-        raise _unsupported(name, "jq scripts are not run", SkipReason.JQ)
+        raise _unsupported_error(name, "jq scripts are not run", SkipReason.JQ)
     if condition.tag is not None and not _has_tag(host.tags, condition.tag):
         return False
     return condition.no_agent == host.no_agent and condition.site in (None, host.site)
@@ -116,11 +116,13 @@ def _ip(address: Address, name: str) -> ipaddress.IPv4Address | ipaddress.IPv6Ad
     try:
         return ipaddress.ip_address(address.address)
     except ValueError:
-        raise _unsupported(name, f"{address.address} is no IP address, and names are not resolved") from None
+        raise _unsupported_error(
+            name, f"{address.address} is no IP address, and names are not resolved"
+        ) from None
 
 
 def _network(condition: Filter, name: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network:
     try:
         return ipaddress.ip_network(str(condition.netmask), strict=False)
     except ValueError:
-        raise _unsupported(name, f"{condition.netmask} is no network") from None
+        raise _unsupported_error(name, f"{condition.netmask} is no network") from None

@@ -220,7 +220,7 @@ def lists(template: Template, group: Group) -> list[tuple[Place, ...]]:
         alone = (places.find(member, None) for member in _members(template, group.addresses))
         return list(dict.fromkeys((place,) for place in alone if place is not None))
     found: dict[tuple[str, ...], tuple[Place, ...]] = {}
-    excluded = _excluded(template, group)
+    excluded = _excluded_pairs(template, group)
     for first, others in _rows(template, group):
         left_out = excluded.get(_Member(first.name, None), set()) | excluded.get(first, set())
         for second in others:
@@ -246,7 +246,7 @@ def _rows(template: Template, group: MeshGroup | DisjointGroup) -> Iterator[tupl
         yield from ((first, left) for first in right)
 
 
-def _excluded(template: Template, group: MeshGroup | DisjointGroup) -> dict[_Member, set[_Member]]:
+def _excluded_pairs(template: Template, group: MeshGroup | DisjointGroup) -> dict[_Member, set[_Member]]:
     """The second addresses that are left out, by the first; without a label all labels are meant."""
     found: dict[_Member, set[_Member]] = defaultdict(set)
     for exclude in group.excludes:
@@ -304,7 +304,7 @@ class _Places:
         return Place(
             member.name,
             chosen.address,
-            _bracketed(pscheduler),
+            _format_address(pscheduler),
             chosen.lead_bind_address,
             not (address.no_agent or chosen.no_agent or host.no_agent),
             _problem(member.name, chosen),
@@ -343,7 +343,7 @@ def _version(text: str) -> int | None:
         return None
 
 
-def _bracketed(address: str) -> str:
+def _format_address(address: str) -> str:
     return f"[{address}]" if _version(address) == 6 else address
 
 
@@ -391,7 +391,7 @@ def _text(value: str | bool) -> str:
 def _variable(where: str, name: str, size: int) -> Callable[[_Values], str | bool]:
     indexed = _INDEXED.fullmatch(name)
     if indexed is not None and int(indexed[2]) < size:
-        return _indexed(indexed[1], int(indexed[2]))
+        return _index_getter(indexed[1], int(indexed[2]))
     if name == "flip":
         return lambda values: values.flip
     if name == "scheduled_by_address":
@@ -403,7 +403,7 @@ def _variable(where: str, name: str, size: int) -> Callable[[_Values], str | boo
     raise CannotPlan(SkipReason.VARIABLE, f"{where}: {name!r} is no variable of {size} addresses")
 
 
-def _indexed(name: str, index: int) -> Callable[[_Values], str]:
+def _index_getter(name: str, index: int) -> Callable[[_Values], str]:
     if name == "pscheduler_address":
         return lambda values: values.places[index].pscheduler
     if name == "lead_bind_address":

@@ -76,7 +76,7 @@ def plan(expanded: Iterable[Expanded], route_of: RouteOf) -> Plan:
     skipped: list[SkippedTask] = []
     for each in expanded:
         try:
-            periodic.append(_planned(each, route_of))
+            periodic.append(_plan_task(each, route_of))
         except CannotPlan as error:
             skipped.append(error.skip(each.name))
         except ValueError as error:
@@ -84,7 +84,7 @@ def plan(expanded: Iterable[Expanded], route_of: RouteOf) -> Plan:
     return Plan(tuple(periodic), merge_skipped(skipped))
 
 
-def _planned(expanded: Expanded, route_of: RouteOf) -> PlannedTask:
+def _plan_task(expanded: Expanded, route_of: RouteOf) -> PlannedTask:
     if expanded.test not in TOOLS:
         raise CannotPlan(SkipReason.TEST, f"the results of test {expanded.test} are not read")
     if expanded.tools and TOOLS[expanded.test].isdisjoint(expanded.tools):

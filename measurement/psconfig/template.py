@@ -56,9 +56,9 @@ def read(data: bytes, load: Load | None = None) -> Template:
     :raises TemplateError: naming every place and what is wrong there.
     """
     document = _object("template", data)
-    template = _validated(document)
+    template = _validate(document)
     if template.includes and load is not None:
-        template = _validated(_with_includes(document, template.includes, load))
+        template = _validate(_with_includes(document, template.includes, load))
     problems = [] if template.includes and load is None else list(_dangling(template))
     if problems:
         raise TemplateError(problems)
@@ -122,7 +122,7 @@ def _with_includes(document: dict[str, Any], urls: Iterable[str], load: Load) ->
     return merged
 
 
-def _validated(document: Mapping[str, Any]) -> Template:
+def _validate(document: Mapping[str, Any]) -> Template:
     try:
         return Template.model_validate(document)
     except ValidationError as error:
@@ -213,14 +213,14 @@ def _classes_of(condition: Filter | None) -> Iterator[str]:
 def _selectors(place: str, group: Group) -> Iterator[tuple[str, Selector]]:
     """Every selector of a group with its place."""
     if isinstance(group, DisjointGroup):
-        yield from _numbered(f"{place}.a-addresses", group.a_addresses)
-        yield from _numbered(f"{place}.b-addresses", group.b_addresses)
+        yield from _number_selectors(f"{place}.a-addresses", group.a_addresses)
+        yield from _number_selectors(f"{place}.b-addresses", group.b_addresses)
     else:
-        yield from _numbered(f"{place}.addresses", group.addresses)
+        yield from _number_selectors(f"{place}.addresses", group.addresses)
     for number, exclude in enumerate(() if isinstance(group, ListGroup) else group.excludes):
         yield f"{place}.excludes[{number}].local-address", exclude.local_address
-        yield from _numbered(f"{place}.excludes[{number}].target-addresses", exclude.target_addresses)
+        yield from _number_selectors(f"{place}.excludes[{number}].target-addresses", exclude.target_addresses)
 
 
-def _numbered(place: str, selectors: Iterable[Selector]) -> Iterator[tuple[str, Selector]]:
+def _number_selectors(place: str, selectors: Iterable[Selector]) -> Iterator[tuple[str, Selector]]:
     return ((f"{place}[{number}]", selector) for number, selector in enumerate(selectors))

@@ -9,7 +9,7 @@ from measurement.scheduling.execution import Excess, Execution, Overlap, excesse
 from measurement.scheduling.fit import Flexible, fit_periods
 from measurement.scheduling.graph import ConflictGraph
 from measurement.scheduling.horizon import Horizon, Placed, Start, timetable
-from measurement.scheduling.hyperperiod import HyperperiodTooLong, harmonised, hyperperiod
+from measurement.scheduling.hyperperiod import HyperperiodTooLong, harmonise_periods, hyperperiod
 from measurement.scheduling.planner import schedule
 from measurement.scheduling.task import Footprint, Request, Task, conflicts
 from measurement.scheduling.values import Job, NoSchedule, Proof, Schedule
@@ -39,7 +39,7 @@ __all__ = [
     "conflicts",
     "excesses",
     "fit_periods",
-    "harmonised",
+    "harmonise_periods",
     "hyperperiod",
     "overlaps",
     "schedule",

@@ -70,7 +70,7 @@ def admit(plan: Horizon, request: Request, not_before: float) -> Admitted | Refu
     if request.id in plan.schedule.tasks or request.id in {each.request.id for each in plan.on_demand}:
         raise ValueError(f"request {request.id}: the plan has a test of this id")
     first = max(0, plan.tick(not_before))
-    for where, rate in plan.schedule.agreement.counted(request.load).items():
+    for where, rate in plan.schedule.agreement.count_limited(request.load).items():
         limit = plan.schedule.agreement.limits[where]
         if rate > limit:
             return Refused(
@@ -80,11 +80,11 @@ def admit(plan: Horizon, request: Request, not_before: float) -> Admitted | Refu
     over = None if request.deadline is None else at_most(request.deadline - plan.epoch)
     gap = _gap(plan, request, first)
     if gap is not None and (over is None or gap + lasts <= over):
-        return _admitted(replace(plan, on_demand=(*plan.on_demand, Placed(request, gap))), 0)
+        return _admission(replace(plan, on_demand=(*plan.on_demand, Placed(request, gap))), 0)
     latest = _search_end(plan, first) + lasts if gap is None else gap + lasts - 1
     wanted = latest if over is None else min(over, latest)
     for bound in _bounds(plan, wanted, latest, lasts):
-        moved = _moved(plan, request, first, bound)
+        moved = _move_request(plan, request, first, bound)
         if moved is not None:
             within = over is None or moved.horizon.on_demand[-1].finish <= over
             return moved if within else Refused(moved.start.at, plan.wall(bound), _NO_SLACK)
@@ -101,7 +101,7 @@ def _bounds(plan: Horizon, wanted: Ticks, latest: Ticks, lasts: Ticks) -> Iterat
     yield from (bound for bound in later if bound <= latest)
 
 
-def _admitted(plan: Horizon, moved: int) -> Admitted:
+def _admission(plan: Horizon, moved: int) -> Admitted:
     placed = plan.on_demand[-1]
     return Admitted(Start(placed.request.id, 0, plan.wall(placed.start)), plan, moved)
 
@@ -145,7 +145,7 @@ def _forbidden(plan: Horizon, request: Request, first: Ticks, end: Ticks) -> Ite
     tests = _tests(plan, request)
     neighbours = ConflictGraph.of(tests.values()).neighbours[request.id]
     agreement = plan.schedule.agreement
-    loads = {name: agreement.counted(test.load) for name, test in tests.items()}
+    loads = {name: agreement.count_limited(test.load) for name, test in tests.items()}
     running = [*plan.jobs(first, end), *map(_as_job, plan.on_demand)]
     yield from ((job.start, job.finish) for job in running if job.task in neighbours)
     for where, rate in loads[request.id].items():
@@ -174,7 +174,7 @@ def _as_job(placed: Placed) -> Job:
 # Laxity
 
 
-def _moved(plan: Horizon, request: Request, first: Ticks, over: Ticks) -> Admitted | None:
+def _move_request(plan: Horizon, request: Request, first: Ticks, over: Ticks) -> Admitted | None:
     """The plan with the request over by an instant, its periodic runs placed anew; None if one is late."""
     if over < first + request.execution_time:
         return None
@@ -196,10 +196,10 @@ def _moved(plan: Horizon, request: Request, first: Ticks, over: Ticks) -> Admitt
     placed = walk.place(pending)
     if isinstance(placed, Miss):
         return None
-    return _revised(plan, request, numbers, placed)
+    return _revise_plan(plan, request, numbers, placed)
 
 
-def _revised(plan: Horizon, request: Request, numbers: Iterable[int], placed: Iterable[Job]) -> Admitted:
+def _revise_plan(plan: Horizon, request: Request, numbers: Iterable[int], placed: Iterable[Job]) -> Admitted:
     def in_edf_order(job: Job) -> tuple[Ticks, Ticks, Ticks, str]:
         return job.start, job.deadline, plan.schedule.tasks[job.task].interval, job.task
 
@@ -210,15 +210,15 @@ def _revised(plan: Horizon, request: Request, numbers: Iterable[int], placed: It
     for number in numbers:
         begin = number * plan.schedule.hyperperiod
         before = plan.round(number)
-        after = tuple(_shifted(plan, job, begin, number, by_run) for job in before)
+        after = tuple(_shift_job(plan, job, begin, number, by_run) for job in before)
         moved += sum(new.start != old.start for new, old in zip(after, before, strict=True))
         rounds[number] = tuple(sorted(after, key=in_edf_order))
     revised = {**plan.revised, **rounds}
     on_demand = (*plan.on_demand, Placed(request, own.start))
-    return _admitted(replace(plan, revised=revised, on_demand=on_demand), moved)
+    return _admission(replace(plan, revised=revised, on_demand=on_demand), moved)
 
 
-def _shifted(
+def _shift_job(
     plan: Horizon, job: Job, begin: Ticks, number: int, by_run: Mapping[tuple[str, int], Job]
 ) -> Job:
     per_round = plan.schedule.hyperperiod // plan.schedule.tasks[job.task].interval

@@ -35,7 +35,7 @@ class Agreement:
         """As whole bits/s, rounded down."""
         return {where: math.floor(rate) for where, rate in self.allowed.items()}
 
-    def counted(self, load: Mapping[str, float]) -> dict[str, int]:
+    def count_limited(self, load: Mapping[str, float]) -> dict[str, int]:
         """The part of an offered load that the agreement limits, as whole bits/s, rounded up."""
         return {where: math.ceil(rate) for where, rate in sorted(load.items()) if where in self.allowed}
 

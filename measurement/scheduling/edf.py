@@ -109,7 +109,7 @@ class Walk:
         ]
         allowances = {where: Allowance(limit) for where, limit in agreement.limits.items()}
         self._loads = [
-            [(allowances[where], rate) for where, rate in agreement.counted(test.load).items()]
+            [(allowances[where], rate) for where, rate in agreement.count_limited(test.load).items()]
             for test in known
         ]
         self._busy_until: list[Ticks] = [0] * len(known)

@@ -29,7 +29,7 @@ class ConflictGraph:
         users: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
         disturbing: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
         for test in known:
-            for resource in _used(test):
+            for resource in _used_resources(test):
                 users[resource].add(test.id)
                 if test.loads or test.exclusive:
                     disturbing[resource].add(test.id)
@@ -41,7 +41,7 @@ class ConflictGraph:
             yield from ((one, other) for other in sorted(self.neighbours[one]) if one < other)
 
 
-def _used(test: Footprint) -> Iterator[tuple[str, str]]:
+def _used_resources(test: Footprint) -> Iterator[tuple[str, str]]:
     yield from (("point", name) for name in test.points)
     yield from (("link", name) for name in test.links)
 
@@ -53,6 +53,6 @@ def _neighbours(
 ) -> frozenset[str]:
     concerned = users if test.loads or test.exclusive else disturbing
     found: set[str] = set()
-    for resource in _used(test):
+    for resource in _used_resources(test):
         found |= concerned.get(resource, set())
     return frozenset(found - {test.id})

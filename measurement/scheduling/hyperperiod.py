@@ -49,7 +49,7 @@ def hyperperiod(tasks: Sequence[Task], longest: float = DAY, most_jobs: int = MO
     return length
 
 
-def harmonised(tasks: Sequence[Task], longest: float = DAY) -> list[Task]:
+def harmonise_periods(tasks: Sequence[Task], longest: float = DAY) -> list[Task]:
     """The tasks with each period shortened to the next divisor of one common round.
 
     Shortened, not lengthened: nothing is measured less often than asked for.  An explicit deadline is

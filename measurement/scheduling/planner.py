@@ -12,7 +12,7 @@ from measurement.scheduling.hyperperiod import (
     MOST_JOBS,
     HyperperiodTooLong,
     divisors,
-    harmonised,
+    harmonise_periods,
     hyperperiod,
     with_period,
 )
@@ -70,7 +70,7 @@ def _round(tasks: list[Task], limits: tuple[float, int], harmonise: bool) -> tup
     except HyperperiodTooLong:
         if not harmonise:
             raise
-    shorter = harmonised(tasks, longest)
+    shorter = harmonise_periods(tasks, longest)
     return shorter, hyperperiod(shorter, longest, most_jobs)
 
 
@@ -78,10 +78,10 @@ def _in_the_way(
     miss: Miss, known: dict[str, Task], agreement: Agreement, graph: ConflictGraph
 ) -> tuple[str, ...]:
     """Who ran since the job's release and conflicts with it, or spends of an allowance that it needs."""
-    mine = agreement.counted(known[miss.task].load).keys()
+    mine = agreement.count_limited(known[miss.task].load).keys()
 
     def concerned(job: Job) -> bool:
-        theirs = agreement.counted(known[job.task].load).keys()
+        theirs = agreement.count_limited(known[job.task].load).keys()
         return job.task in graph.neighbours[miss.task] or not mine.isdisjoint(theirs)
 
     ran = {job.task for job in miss.placed if job.finish > miss.release and concerned(job)}

@@ -26,7 +26,7 @@ def infeasible(tasks: Sequence[Task], agreement: Agreement, graph: ConflictGraph
 
 def _by_agreement(tasks: Sequence[Task], agreement: Agreement) -> Proof | None:
     limits = agreement.limits
-    counted = [(task, agreement.counted(task.load)) for task in tasks]
+    counted = [(task, agreement.count_limited(task.load)) for task in tasks]
     for where, limit in sorted(limits.items()):
         users = [(task, load[where]) for task, load in counted if load.get(where, 0) > 0]
         for task, rate in users:

@@ -57,7 +57,7 @@ class Schedule:
     def spend(self) -> dict[str, Spend]:
         """What it spends of the agreement, per link or domain."""
         limits = self.agreement.limits
-        loads = {name: self.agreement.counted(task.load) for name, task in self.tasks.items()}
+        loads = {name: self.agreement.count_limited(task.load) for name, task in self.tasks.items()}
         return {
             where: spend_of(
                 (

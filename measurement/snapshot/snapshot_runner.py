@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from itertools import permutations
 
 from measurement.health.model import Pair
-from measurement.health.planning import rounds as mesh_rounds
+from measurement.health.round_schedule import rounds as mesh_rounds
 from measurement.instances import Instance
 from measurement.job_queue import run_jobs, run_until_stopped
 from measurement.probes.agent_client import AgentPool, ConnectAgent, MissingReport

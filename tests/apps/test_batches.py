@@ -19,37 +19,37 @@ def batches() -> Batches:
 def test_a_batch_is_over_when_its_barrier_is_answered_and_only_once(batches: Batches) -> None:
     one = batch()
     batches.begin(one)
-    assert batches.answered(12, DPID) is None, "not its barrier"
-    assert batches.answered(13, DPID) is one
-    assert batches.answered(13, DPID) is None
-    assert batches.refused(11, DPID, "late") is None, "a word about what is over changes nothing"
+    assert batches.pop_answered(12, DPID) is None, "not its barrier"
+    assert batches.pop_answered(13, DPID) is one
+    assert batches.pop_answered(13, DPID) is None
+    assert batches.record_refusal(11, DPID, "late") is None, "a word about what is over changes nothing"
     assert one.refused == {}
 
 
 def test_another_switch_can_neither_confirm_nor_refuse_it(batches: Batches) -> None:
     one = batch()
     batches.begin(one)
-    assert batches.answered(13, OTHER) is None
-    assert batches.refused(11, OTHER, "mine") is None
-    assert batches.refused(13, None, "nobody's") is None
-    assert batches.answered(13, DPID) is one
+    assert batches.pop_answered(13, OTHER) is None
+    assert batches.record_refusal(11, OTHER, "mine") is None
+    assert batches.record_refusal(13, None, "nobody's") is None
+    assert batches.pop_answered(13, DPID) is one
     assert one.refused == {}
 
 
 def test_refusals_are_noted_by_place_and_end_the_batch_only_at_its_barrier(batches: Batches) -> None:
     one = batch()
     batches.begin(one)
-    assert batches.refused(12, DPID, "TABLE_FULL") is None
+    assert batches.record_refusal(12, DPID, "TABLE_FULL") is None
     assert one.refused == {1: "TABLE_FULL"}
-    assert batches.refused(13, DPID, "BAD_TYPE") is one
-    assert batches.answered(13, DPID) is None
+    assert batches.record_refusal(13, DPID, "BAD_TYPE") is one
+    assert batches.pop_answered(13, DPID) is None
 
 
 def test_places_are_right_where_transaction_ids_start_over(batches: Batches) -> None:
     one = batch(LAST_XID - 2, LAST_XID - 1, FIRST_XID, FIRST_XID + 1)
     batches.begin(one)
     for place, xid in enumerate(one.xids[:-1]):
-        batches.refused(xid, DPID, f"{place}")
+        batches.record_refusal(xid, DPID, f"{place}")
     assert one.refused == {0: "0", 1: "1", 2: "2"}
 
 
@@ -64,7 +64,7 @@ def test_it_is_late_so_long_after_its_last_byte_and_not_before(batches: Batches)
     assert sorted(others) == [103.0 + BARRIER_TIMEOUT_S, due + BARRIER_TIMEOUT_S], "one not sent waits anew"
     late, others = batches.overdue(103.0 + BARRIER_TIMEOUT_S)
     assert late == [one]
-    assert batches.answered(13, DPID) is None, "its time is over"
+    assert batches.pop_answered(13, DPID) is None, "its time is over"
     assert len(others) == 1
 
 
@@ -78,9 +78,9 @@ def test_a_late_batch_fails_with_the_first_refusal_or_for_want_of_an_answer() ->
 def test_what_could_not_be_sent_is_forgotten_unless_it_is_over(batches: Batches) -> None:
     one = batch()
     batches.begin(one)
-    assert batches.abandoned(one)
-    assert not batches.abandoned(one)
-    assert batches.answered(13, DPID) is None
+    assert batches.abandon(one)
+    assert not batches.abandon(one)
+    assert batches.pop_answered(13, DPID) is None
 
 
 def test_with_a_switch_go_its_batches_and_nobody_elses(batches: Batches) -> None:
@@ -88,5 +88,5 @@ def test_with_a_switch_go_its_batches_and_nobody_elses(batches: Batches) -> None
     batches.begin(mine)
     batches.begin(others)
     batches.forget(DPID)
-    assert batches.answered(13, DPID) is None
-    assert batches.answered(22, OTHER) is others
+    assert batches.pop_answered(13, DPID) is None
+    assert batches.pop_answered(22, OTHER) is others

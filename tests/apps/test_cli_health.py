@@ -14,10 +14,10 @@ from typer.testing import CliRunner
 
 from apps.cli.main import app
 from measurement.health.history import History
-from measurement.health.judging import judged
 from measurement.health.model import Pair
 from measurement.health.profiles import mesh
 from measurement.health.record import RoundRecord
+from measurement.health.round_judgement import judge_round
 from measurement.model import from_json
 from tests.measurement.health.rounds import instances, whole
 from tests.measurement.probes.agent_processes import run_agents
@@ -42,7 +42,7 @@ def kept(tmp_path: Path) -> RoundRecord:
     before: list[RoundRecord] = []
     for hour, of in enumerate((first, second), 1):
         record = RoundRecord.of(3600.0 * hour, 3600.0 * hour + 5, ZONED, mesh("abc"), of)
-        before.append(judged(record, before).record)
+        before.append(judge_round(record, before).record)
         history.keep(before[-1])
     return before[-1]
 

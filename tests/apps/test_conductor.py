@@ -59,7 +59,7 @@ class Bench:
         return [document["outcome"] for document in reversed(self.archive.documents(EXECUTION))]
 
     def finish(self, start: Start, test: PathTest, run: PolledRun) -> None:
-        self.conductor.finished(Finished(start, test, run), self.archive.append)
+        self.conductor.record_finish(Finished(start, test, run), self.archive.append)
 
 
 @pytest.fixture
@@ -154,7 +154,7 @@ def test_a_run_is_kept_with_plan_and_truth_and_its_values_go_on(bench: Bench) ->
     start, test = bench.hands.taken[0]
     values: list[Any] = []
     run = measured(test, start.at + 0.2, start.at + 1.2)
-    bench.conductor.finished(Finished(start, test, run), values.extend)
+    bench.conductor.record_finish(Finished(start, test, run), values.extend)
     assert [value.series.metric for value in values] == [test.metrics[0]]
     (document,) = bench.archive.documents(EXECUTION)
     assert (document["planned_start"], document["started"]) == (start.at, start.at + 0.2)
@@ -308,5 +308,5 @@ def test_what_could_not_be_kept_is_not_noted_as_measured(bench: Bench) -> None:
         raise ArchiveError("the disk is full")
 
     with pytest.raises(ArchiveError):
-        bench.conductor.finished(Finished(start, test, measured(test, start.at, start.at + 1)), full)
+        bench.conductor.record_finish(Finished(start, test, measured(test, start.at, start.at + 1)), full)
     assert bench.outcomes() == []

@@ -10,11 +10,11 @@ import pytest
 
 from apps.health.pages import diagnosis_page, map_page, report, selection
 from measurement.health.datasets import of_rounds
-from measurement.health.diagnostics import diagnosed
-from measurement.health.judging import judged
+from measurement.health.diagnostics import diagnose
 from measurement.health.model import Found, Indicator, Pair
 from measurement.health.profiles import mesh
 from measurement.health.record import Failure, ProbeKind, RoundRecord
+from measurement.health.round_judgement import judge_round
 from tests.measurement.health.rounds import changed, found, instances
 from tests.support.refusals import refused
 
@@ -39,7 +39,7 @@ def a_round(hour: int = 1) -> RoundRecord:
     }
     of[DEAD] = Found(silent=frozenset(Indicator))
     record = RoundRecord.of(3600.0 * hour, 3600.0 * hour + 9, listed, mesh(NAMES), of)
-    return judged(record, []).record
+    return judge_round(record, []).record
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +51,7 @@ def whole() -> str:
         interrupted="it was stopped",
     )
     data = of_rounds([a_round(hour) for hour in (1, 2, 3)])
-    return report(record, selection(record, "a1", 8), diagnosed(data))
+    return report(record, selection(record, "a1", 8), diagnose(data))
 
 
 def test_a_report_says_it_all(whole: str) -> None:
@@ -70,7 +70,7 @@ def test_nothing_is_fetched_and_nothing_of_a_round_is_markup(whole: str) -> None
 def test_a_map_and_a_diagnosis_are_pages_of_their_own() -> None:
     assert map_page(a_round()).startswith("<!doctype html>")
     data = of_rounds([a_round(hour) for hour in (1, 2, 3)])
-    page = diagnosis_page(diagnosed(data))
+    page = diagnosis_page(diagnose(data))
     assert page.startswith("<!doctype html>")
     assert "next_throughput" in page
 

@@ -28,8 +28,8 @@ def batch(name: str, cause: str, *operations: Op) -> SendBatch:
 def test_every_change_has_a_line_with_its_cause_the_newest_first(tmp_path: Path) -> None:
     times = iter((10.0, 20.0))
     journal = Journal(tmp_path, lambda: next(times))
-    journal.sent(batch("f-17/1", "e-1", Op.ADD, Op.ADD))
-    journal.sent(batch("f-17/2", "e-2", Op.DELETE))
+    journal.record_sent(batch("f-17/1", "e-1", Op.ADD, Op.ADD))
+    journal.record_sent(batch("f-17/2", "e-2", Op.DELETE))
     journal.close()
     found = read(tmp_path / NAME, 10)
     assert [(line["at"], line["op"], line["cause"]) for line in found] == [
@@ -43,7 +43,7 @@ def test_every_change_has_a_line_with_its_cause_the_newest_first(tmp_path: Path)
 
 def test_it_is_searched_by_owner_switch_and_cause(tmp_path: Path) -> None:
     journal = Journal(tmp_path)
-    journal.sent(batch("f-17/1", "e-1", Op.ADD))
+    journal.record_sent(batch("f-17/1", "e-1", Op.ADD))
     journal.close()
     file = tmp_path / NAME
     assert len(read(file, 10, owner="f-17", dpid=f"{MU:016x}", cause="e-1")) == 1
@@ -55,7 +55,7 @@ def test_a_full_file_is_put_aside_and_still_read(tmp_path: Path, monkeypatch) ->
     monkeypatch.setattr("apps.journal.LARGEST_BYTES", 10)
     for number in (1, 2):
         journal = Journal(tmp_path)
-        journal.sent(batch(f"f-17/{number}", f"e-{number}", Op.ADD))
+        journal.record_sent(batch(f"f-17/{number}", f"e-{number}", Op.ADD))
         journal.close()
     assert sorted(file.name for file in tmp_path.iterdir()) == [NAME, NAME + ".1"]
     assert [line["cause"] for line in read(tmp_path / NAME, 10)] == ["e-2", "e-1"]
@@ -63,7 +63,7 @@ def test_a_full_file_is_put_aside_and_still_read(tmp_path: Path, monkeypatch) ->
 
 def test_a_line_that_is_cut_off_costs_only_itself(tmp_path: Path) -> None:
     journal = Journal(tmp_path)
-    journal.sent(batch("f-17/1", "e-1", Op.ADD))
+    journal.record_sent(batch("f-17/1", "e-1", Op.ADD))
     journal.close()
     with (tmp_path / NAME).open("a") as file:
         file.write('{"at": 1, "dp')
@@ -72,8 +72,8 @@ def test_a_line_that_is_cut_off_costs_only_itself(tmp_path: Path) -> None:
 
 def test_a_folder_that_is_gone_is_said_and_stops_nothing(tmp_path: Path, caplog) -> None:
     journal = Journal(tmp_path / "nowhere")
-    journal.sent(batch("f-17/1", "e-1", Op.ADD))
-    journal.sent(batch("f-17/2", "e-2", Op.ADD))
+    journal.record_sent(batch("f-17/1", "e-1", Op.ADD))
+    journal.record_sent(batch("f-17/2", "e-2", Op.ADD))
     journal.close()
     assert "event=journal.unwritable" in caplog.text
 
@@ -88,8 +88,8 @@ def test_each_new_connection_has_a_line_and_a_packet_that_follows_has_none(tmp_p
     )
     journal = Journal(tmp_path, lambda: 12.5)
     packets = ((40_001, b"", True), (40_001, b"", False), (40_002, b"", True))
-    journal.sent(AdmitConnections("e-1", 0xA01, rule, 1, packets))
-    journal.sent(DropConnections("e-2", rule, 3))
+    journal.record_sent(AdmitConnections("e-1", 0xA01, rule, 1, packets))
+    journal.record_sent(DropConnections("e-2", rule, 3))
     journal.close()
     lines = list(reversed(read(tmp_path / NAME, 10)))
     assert [(line["at"], line["owner"], line["op"], line["cause"]) for line in lines] == [

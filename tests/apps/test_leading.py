@@ -15,7 +15,7 @@ from adon.flowvisor import controller_roles
 from adon.flowvisor.controller_roles import ControllerState, StateLoaded
 from adon.store.lease import CONTROLLER, Held, Lease
 from adon.store.store import Store
-from apps.campus_edge.leading import RENEWALS, Leadership
+from apps.campus_edge.leader_lease import RENEWALS, Leadership
 from apps.campus_edge.roles import RoleDesk
 from apps.campus_edge.standby import refusing
 from apps.link import LinkClient

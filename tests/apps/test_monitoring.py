@@ -23,10 +23,10 @@ from typer.testing import CliRunner
 from adon.config import load
 from adon.store.lease import CONTROLLER
 from apps.cli.main import app
+from apps.configuration_reload import Reloading
 from apps.deploy.grafana import PATHS, dashboard
 from apps.deploy.kept import text
 from apps.link import SUPERVISOR, LinkClient, LinkServer, Peer
-from apps.reloading import Reloading
 from apps.rest.services import NAME
 from measurement.archive import Archive, Retention
 from tests import postgresql

@@ -14,9 +14,9 @@ from adon.config.measurements import Notify
 from adon.store.access.access import Access, access_url
 from adon.store.access.access_tables import ACCESS
 from adon.store.schema import make_database
+from apps.collector.alarm_notices import OUTBOX, telling
 from apps.collector.owners import KNOWN_S, Owners
 from apps.collector.readers import Readers
-from apps.collector.telling import OUTBOX, telling
 from measurement.model import to_json
 from measurement.notify.subscription import Channel
 from tests.apps.edge import eventually
@@ -84,7 +84,7 @@ def test_an_alarm_goes_to_who_may_come_in_and_to_nobody_else(
         for who in ("ann", "bob")
     ]
     reader = {"reader": {"roles": ["researcher"], "groups": []}}
-    known = readers.known([{**to_json(one), **reader} for one in subscribed])
+    known = readers.set_subscriptions([{**to_json(one), **reader} for one in subscribed])
     wanted = Notify(webhook_hosts=("127.0.0.1",))
     with running(receiver), telling(wanted, tmp_path, tmp_path, lambda _: None, readers.may_hear) as told:
         told.subscribe(known)

@@ -13,10 +13,10 @@ def asked(*xids: int, whole: bool = True) -> tuple[Probes, object]:
 
 def test_the_last_answer_completes_it() -> None:
     probes, switch = asked(1, 2, 3)
-    assert probes.answered(switch, 2, b"b", more=True) is None
-    assert probes.answered(switch, 1, b"a") is None
-    assert probes.answered(switch, 2, b"c") is None
-    done = probes.answered(switch, 3, None)  # an error: it has no such thing
+    assert probes.add_answer(switch, 2, b"b", more=True) is None
+    assert probes.add_answer(switch, 1, b"a") is None
+    assert probes.add_answer(switch, 2, b"c") is None
+    done = probes.add_answer(switch, 3, None)  # an error: it has no such thing
     assert done is not None
     assert (done.replies, done.whole) == ([b"b", b"a", b"c"], True)
     assert probes.overdue(1e9) == ([], set())
@@ -24,18 +24,18 @@ def test_the_last_answer_completes_it() -> None:
 
 def test_another_switch_cannot_answer_for_it() -> None:
     probes, switch = asked(1)
-    assert probes.answered(object(), 1, b"x") is None
-    assert probes.answered(switch, 7, b"x") is None
-    assert probes.answered(switch, 1, b"a") is not None
+    assert probes.add_answer(object(), 1, b"x") is None
+    assert probes.add_answer(switch, 7, b"x") is None
+    assert probes.add_answer(switch, 1, b"a") is not None
 
 
 def test_what_is_not_answered_in_time_is_not_waited_for() -> None:
     probes, switch = asked(1, 2)
-    probes.answered(switch, 1, b"a")
+    probes.add_answer(switch, 1, b"a")
     assert probes.overdue(100.0 + TIMEOUT_S - 0.1) == ([], {100.0 + TIMEOUT_S})
     (late,), _ = probes.overdue(100.0 + TIMEOUT_S)
     assert late.replies == [b"a"]
-    assert probes.answered(switch, 2, b"b") is None
+    assert probes.add_answer(switch, 2, b"b") is None
 
 
 def test_a_switch_that_still_owes_an_answer_is_not_asked_again_but_for_everything() -> None:
@@ -47,6 +47,6 @@ def test_a_switch_that_still_owes_an_answer_is_not_asked_again_but_for_everythin
 
 def test_nobody_answers_over_a_connection_that_is_gone() -> None:
     probes, switch = asked(1)
-    probes.gone(switch)
-    assert probes.answered(switch, 1, b"a") is None
+    probes.forget_connection(switch)
+    assert probes.add_answer(switch, 1, b"a") is None
     assert len(WHOLE) == 5

@@ -17,7 +17,7 @@ from adon.code_version import code_version
 from adon.errors import NotFound, Unavailable
 from adon.store import tables
 from adon.store.store import Store
-from apps.campus_edge.remembering import Remembering
+from apps.campus_edge.input_recorder import Remembering
 from apps.cli.main import app
 from tests.support.decision_store import decision_ids, write_story
 from tests.support.stage import make_stage
@@ -129,7 +129,7 @@ def test_a_database_that_is_away_is_not_swallowed(tmp_path: Path, empty_state: P
 
 def test_memory_has_an_end(tmp_path: Path, empty_state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "state.db").write_bytes(empty_state.read_bytes())
-    monkeypatch.setattr("apps.campus_edge.remembering.MOST", 10)
+    monkeypatch.setattr("apps.campus_edge.input_recorder.MOST", 10)
     stage = make_stage()
     stage.submit()
     many = [replace(stage.snapshots[0], decision=f"d-{number}") for number in range(25)]

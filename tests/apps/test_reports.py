@@ -28,7 +28,7 @@ def test_a_report_is_whole_when_each_of_its_requests_is_answered(reports: Report
     reports.begin(HERE, [7, 8, 9], 0.0)
     report = found(reports, 8)
     assert report.rules_xid == 7
-    assert [reports.answered(report, xid) for xid in (8, 7, 9)] == [False, False, True]
+    assert [reports.record_answer(report, xid) for xid in (8, 7, 9)] == [False, False, True]
     assert reports.of(7, HERE) is None
 
 
@@ -51,7 +51,7 @@ def test_counters_are_not_asked_for_while_they_are_owed(reports: Reports) -> Non
     assert reports.begin_counters(HERE, 7, 0.0)
     assert not reports.begin_counters(HERE, 8, 0.0)
     assert reports.begin_counters(ELSEWHERE, 9, 0.0)
-    assert reports.answered(found(reports, 7), 7)
+    assert reports.record_answer(found(reports, 7), 7)
     assert reports.begin_counters(HERE, 10, 0.0)
 
 

@@ -13,8 +13,8 @@ from adon.config import fingerprint, load
 from adon.config.policy import ReactiveEntry
 from adon.errors import InvalidInput
 from adon.store.lease import CONTROLLER
+from apps.configuration_reload import Reloading
 from apps.link import SUPERVISOR, LinkClient, LinkServer, Peer
-from apps.reloading import Reloading
 from apps.rest.services import NAME
 from tests.apps.edge import NETWORK, eventually
 from tests.flowvisor.frames import frame

@@ -50,7 +50,7 @@ class World:
 
     def refused(self, xid: int, error: tuple[int, int]) -> None:
         message: Any = SimpleNamespace(xid=xid, type=error[0], code=error[1])
-        self.desk.refused(1, message, "its words")
+        self.desk.handle_role_error(1, message, "its words")
 
 
 def alone() -> World:
@@ -71,16 +71,16 @@ def test_a_switch_is_used_once_it_has_granted_what_was_asked() -> None:
     world = alone()
     assert world.board.asked == [RequestRole(1, MASTER, 7)]
     assert not world.desk.may_send(1)
-    world.desk.granted(1, 999, MASTER)  # nobody asked that
+    world.desk.handle_role_reply(1, 999, MASTER)  # nobody asked that
     assert world.board.used == []
-    world.desk.granted(1, 101, MASTER)
+    world.desk.handle_role_reply(1, 101, MASTER)
     assert world.board.used == [1]
     assert world.desk.may_send(1)
 
 
 def test_the_lease_bounds_sending_by_our_own_clock() -> None:
     world = leading()
-    world.desk.granted(1, 101, MASTER)
+    world.desk.handle_role_reply(1, 101, MASTER)
     world.now = 49.9
     assert world.desk.may_send(1)
     world.now = 50.0
@@ -101,7 +101,7 @@ def test_a_refused_change_tells_of_another_master() -> None:
     world = leading()
     world.refused(5, SLAVE_ERROR)  # we were no master yet: it is about something else
     assert world.ended == []
-    world.desk.granted(1, 101, MASTER)
+    world.desk.handle_role_reply(1, 101, MASTER)
     world.refused(6, UNSUPPORTED)
     assert world.ended == []
     world.refused(7, SLAVE_ERROR)
@@ -124,7 +124,7 @@ def test_a_question_ends_with_the_connection_it_was_asked_on() -> None:
     world = alone()
     world.desk.feed(SwitchLeft(1))
     world.desk.feed(SwitchArrived(1))
-    world.desk.granted(1, 101, MASTER)
+    world.desk.handle_role_reply(1, 101, MASTER)
     assert world.board.used == []
-    world.desk.granted(1, 102, MASTER)
+    world.desk.handle_role_reply(1, 102, MASTER)
     assert world.board.used == [1]

@@ -33,13 +33,13 @@ from measurement.anomaly.watch import Watch, WatchState
 from measurement.archive import Appended, Archive
 from measurement.errors import LeaseLost
 from measurement.health.history import History
-from measurement.health.judging import REMEMBERED, Judged
 from measurement.health.markers import Marker
 from measurement.health.model import Pair
 from measurement.health.path_metrics import FIRED, TRAIN
 from measurement.health.record import RoundRecord
-from measurement.health.renewing import health_round
-from measurement.health.running import Running
+from measurement.health.round_judgement import REMEMBERED, Judged
+from measurement.health.round_pairs import health_round
+from measurement.health.round_runner import Running
 from measurement.model import Measurement, Metric, Observation, PathKey
 from measurement.probes.secure_channel import write_key
 from tests.apps.edge import eventually

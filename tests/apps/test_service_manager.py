@@ -83,10 +83,10 @@ def parts() -> list[Part]:
 def test_ready_is_said_when_the_web_side_reaches_the_controller(systemd: socket.socket) -> None:
     readiness = Readiness(parts(), ServiceManager(environment(systemd)))
     readiness.look(10.0)
-    readiness.heard("hello")
+    readiness.record_message("hello")
     readiness.look(11.0)
     assert heard(systemd) == ["STATUS=starting"]
-    readiness.heard(REACHED)
+    readiness.record_message(REACHED)
     readiness.look(12.0)
     readiness.look(13.0)
     assert heard(systemd) == ["READY=1", "STATUS=serving: controller, web"]

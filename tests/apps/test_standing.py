@@ -7,16 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.collector.standing import (
+from apps.collector.task_standing import (
     AHEAD,
     LASTS,
     Held,
     Standing,
     Todo,
     Wanted,
-    heard,
-    lost,
-    refused,
+    after_loss,
+    after_refusal,
+    after_result,
     silent,
     todo,
     verdict,
@@ -71,7 +71,7 @@ def test_a_task_that_has_ended_is_read_for_a_while_and_then_not() -> None:
 def test_what_is_lost_is_posted_anew_at_once_and_then_ever_less_often() -> None:
     standing, now, pauses = RUNS, 0.0, []
     for _ in range(12):
-        standing = lost(standing, now)
+        standing = after_loss(standing, now)
         pauses.append(standing.resume - now)
         now = standing.resume
     assert pauses[:4] == [0, 60, 120, 240]
@@ -81,15 +81,15 @@ def test_what_is_lost_is_posted_anew_at_once_and_then_ever_less_often() -> None:
 
 def test_only_results_that_go_on_are_a_recovery() -> None:
     again = Standing((held(1000.0),), misses=3)
-    assert heard(WANTED, again, 1001.0).misses == 3
-    assert heard(WANTED, again, 1001.0 + WANTED.patience).misses == 0
+    assert after_result(WANTED, again, 1001.0).misses == 3
+    assert after_result(WANTED, again, 1001.0 + WANTED.patience).misses == 0
 
 
 def test_a_point_that_will_not_have_it_is_asked_in_an_hour_one_that_is_away_sooner() -> None:
     away, no = PointRefused("h", "away"), Rejected("h", 403, "no")
-    assert refused(Standing(), away, 0.0, 0.5).resume == 1.0
-    assert refused(Standing(failures=3), away, 0.0, 0.5).resume == 8.0
-    assert refused(Standing(), no, 0.0, 0.5).resume == 3600.0
+    assert after_refusal(Standing(), away, 0.0, 0.5).resume == 1.0
+    assert after_refusal(Standing(failures=3), away, 0.0, 0.5).resume == 8.0
+    assert after_refusal(Standing(), no, 0.0, 0.5).resume == 3600.0
 
 
 def run(state: RunState, errors: str = "", end: float = 0.0) -> ScheduledRun:
@@ -117,7 +117,7 @@ def test_while_results_come_one_task_runs_and_at_most_one_waits(steps: list[tupl
     standing, now = Standing((held(0.0),), heard=0.0), 0.0
     for wait, _ in steps:
         now += wait
-        standing = heard(WANTED, without_ended(standing, now), now)
+        standing = after_result(WANTED, without_ended(standing, now), now)
         if todo(WANTED, standing, now) is Todo.POST:
             begins = max([now, *(each.ends for each in standing.tasks[-1:])])
             standing = Standing((*standing.tasks, held(begins)), now)

@@ -34,7 +34,7 @@ from apps.campus_edge import connections, switchboard
 from apps.campus_edge.limits import Claim
 from apps.campus_edge.loop import OFFERS_LIMIT, Inbox, Stamps
 from apps.campus_edge.roles import RoleDesk
-from apps.campus_edge.switchboard import Switchboard, guarded
+from apps.campus_edge.switchboard import Switchboard, end_process_on_error
 from tests.flowvisor.openflow_samples import PACKET, packet_in
 from tests.flowvisor.reports import (
     flow_removed,
@@ -456,7 +456,7 @@ def test_a_handler_that_raises_stops_the_process(monkeypatch: pytest.MonkeyPatch
     ended: list[str] = []
     monkeypatch.setattr(switchboard, "die", ended.append)
 
-    @guarded
+    @end_process_on_error
     def on_something() -> None:
         raise RuntimeError("a bug")
 

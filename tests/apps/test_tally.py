@@ -7,10 +7,10 @@ from apps.campus_edge.tally import BARRIER_BOUNDS_S, ERRORS_LIMIT, OTHER_ERROR, 
 
 def test_what_happened_is_counted() -> None:
     tally = Tally()
-    tally.sent(3)
-    tally.sent(2)
+    tally.count_sent(3)
+    tally.count_sent(2)
     tally.packet_in()
-    tally.refused("OFPET_FLOW_MOD_FAILED OFPFMFC_TABLE_FULL")
+    tally.count_refusal("OFPET_FLOW_MOD_FAILED OFPFMFC_TABLE_FULL")
     read = tally.read()
     assert (read["flow_mods"], read["packet_ins"]) == (5, {"taken": 1})
     assert read["errors"] == {"OFPET_FLOW_MOD_FAILED OFPFMFC_TABLE_FULL": 1}
@@ -35,7 +35,7 @@ def test_barrier_times_are_counted_up_to_each_bound() -> None:
 def test_errors_that_a_switch_makes_up_do_not_fill_the_memory() -> None:
     tally = Tally()
     for number in range(3 * ERRORS_LIMIT):
-        tally.refused(f"OFPET_FLOW_MOD_FAILED code({number})")
+        tally.count_refusal(f"OFPET_FLOW_MOD_FAILED code({number})")
     errors = tally.read()["errors"]
     assert len(errors) == ERRORS_LIMIT + 1
     assert errors[OTHER_ERROR] == 2 * ERRORS_LIMIT
@@ -45,7 +45,7 @@ def test_connections_packets_and_echoes_are_counted_by_what_became_of_them() -> 
     tally = Tally()
     tally.connection_refused("tls")
     tally.packet_in("port_rate")
-    tally.malformed()
+    tally.count_malformed()
     tally.echo(0.003)
     read = tally.read()
     assert read["connections_refused"] == {"tls": 1}

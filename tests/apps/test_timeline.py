@@ -93,8 +93,8 @@ def test_why_a_job_is_left_out(
 def test_the_first_failure_costs_nothing_and_later_ones_double_up_to_a_limit() -> None:
     standing, pauses = Standing(), list[float]()
     for _ in range(9):
-        standing = standing.failed(0.0, 20.0)
+        standing = standing.after_failure(0.0, 20.0)
         pauses.append(standing.resume)
     assert pauses == [0, 20, 40, 80, 160, 320, LONGEST_BACKOFF, LONGEST_BACKOFF, LONGEST_BACKOFF]
-    assert Standing().failed(0.0, 3600.0).failed(0.0, 3600.0).resume == 3600.0
-    assert standing.succeeded() == Standing()
+    assert Standing().after_failure(0.0, 3600.0).after_failure(0.0, 3600.0).resume == 3600.0
+    assert standing.after_success() == Standing()

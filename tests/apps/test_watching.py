@@ -14,11 +14,11 @@ import pytest
 
 from adon.config import load
 from adon.measurement_plan import plan_measurements
+from apps.collector.background_tasks import in_background, of_hosts
 from apps.collector.identity import FILE, Identity
 from apps.collector.keeper import Value
-from apps.collector.standing import Wanted
+from apps.collector.task_standing import Wanted
 from apps.collector.watcher import Watcher
-from apps.collector.watching import in_background, of_hosts
 from measurement.archive import Appended, Archive
 from measurement.errors import ArchiveError
 from measurement.fleet import Fleet, Host, Watched
@@ -64,7 +64,7 @@ class Observing:
         task = PostedTask(self.task, f"{self.point.server.url}/tasks/{self.task}", "")
         fleet.watch(0, [Watched(task, WANTED.test)], 0.0)
 
-    def heard(self, task: str, /) -> None:
+    def record_result(self, task: str, /) -> None:
         self.results.append(task)
 
     def place(self, task: str, /) -> str | None:

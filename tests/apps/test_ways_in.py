@@ -21,8 +21,8 @@ from adon.access.policy import Policy
 from adon.config.measurements import Notify
 from adon.config.policy import MeasurementGrant
 from adon.errors import InvalidInput
+from apps.collector.alarm_notices import OUTBOX, telling
 from apps.collector.readers import Readers, actor_of
-from apps.collector.telling import OUTBOX, telling
 from apps.collector.ways_in import reporters, resolver, ways_in
 from measurement.archive import Archive
 from measurement.model import Measurement, Metric, PathKey, to_json
@@ -244,13 +244,13 @@ def test_who_may_not_read_a_series_is_not_told_of_it(tmp_path: Path) -> None:
         Policy([MeasurementGrant.model_validate({"may": "read", "who": ["ann"], "metrics": ["rtt"]})]), now
     )
     document = {**to_json(subscription(owner="ann")), "reader": {"roles": ["researcher"], "groups": []}}
-    (mine,) = readers.known([document])
+    (mine,) = readers.set_subscriptions([document])
     found = alarm()
     about_rtt = replace(found, series=found.series._replace(metric="rtt"))
     about_loss = replace(found, series=found.series._replace(metric="loss"))
     assert readers.may_hear(mine, about_rtt)
     assert not readers.may_hear(mine, about_loss)
-    readers.known([])
+    readers.set_subscriptions([])
     assert not readers.may_hear(mine, about_rtt)
     for wrong in ({}, {"reader": None}, {"reader": {"roles": 3}}):
         with refused(InvalidInput, "reader"):

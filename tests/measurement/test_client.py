@@ -283,7 +283,7 @@ def test_a_run_that_never_ends_is_given_up_by_patience_whatever_it_plans(server:
     task = asked.post(TEST, Schedule())
     run = Run(RUN, "u", RunState.RUNNING, now[0] + 1, now[0] + 1e9, Document("h", "run", {}))
     with refused("point-timeout"):
-        asked.ended(task, run, ServerClock(0.0, True), lasts=1e9, patience=100)
+        asked.wait_for_run(task, run, ServerClock(0.0, True), lasts=1e9, patience=100)
     assert now[0] == pytest.approx(2_000_000_100, abs=2)
 
 
@@ -293,7 +293,7 @@ def test_the_plan_is_followed_by_the_servers_clock(server: StandIn) -> None:
     task = asked.post(TEST, Schedule())
     an_hour_ahead = ServerClock(3600.0, True)
     run = Run(RUN, "u", RunState.PENDING, 4610.0, 4700.0, Document("h", "run", {}))
-    assert asked.ended(task, run, an_hour_ahead, lasts=5, patience=600).state is RunState.FINISHED
+    assert asked.wait_for_run(task, run, an_hour_ahead, lasts=5, patience=600).state is RunState.FINISHED
     assert pauses == [15.0]
 
 

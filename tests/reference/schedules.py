@@ -103,7 +103,7 @@ def _exclude(model: Any, intervals: dict[Job, Any], graph: ConflictGraph) -> Non
 
 
 def _limit(model: Any, intervals: dict[Job, Any], known: dict[str, Task], agreement: Agreement) -> None:
-    loads = {name: agreement.counted(task.load) for name, task in known.items()}
+    loads = {name: agreement.count_limited(task.load) for name, task in known.items()}
     for where, limit in sorted(agreement.limits.items()):
         jobs = [job for job in intervals if loads[job.task].get(where, 0) > 0]
         rates = [loads[job.task][where] for job in jobs]

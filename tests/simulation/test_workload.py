@@ -12,10 +12,10 @@ from adon.simulation.workload import (
     Sizes,
     TransferSource,
     WorkloadDescription,
+    arrivals_at,
     bursts,
     choice,
     diurnal,
-    listed,
     log_normal,
     pareto,
     poisson,
@@ -26,7 +26,7 @@ TIMES = {
     "poisson": poisson(60),
     "bursts": bursts(600, 5, 20),
     "diurnal": diurnal(60, 0.8, 3600),
-    "listed": listed(0.0, 10.0, 7200.0),
+    "listed": arrivals_at(0.0, 10.0, 7200.0),
 }
 SIZES = {"choice": choice(1e9, 2e9), "log-normal": log_normal(1e9, 1.0, 5e9), "pareto": pareto(0.7, 1e9, 5e9)}
 

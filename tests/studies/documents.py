@@ -13,8 +13,8 @@ from measurement.ceem.run import EvaluationRun, Reference, Sample
 from measurement.ceem.template import PlacePath
 from measurement.health.markers import Fired, Marker
 from measurement.health.model import Found, Indicator, Pair
+from measurement.health.pair_scores import scores
 from measurement.health.record import Failure, ProbeKind, RoundRecord
-from measurement.health.scoring import scores
 from measurement.instances import Instance
 from measurement.model import to_json
 from measurement.snapshot.model import Bottleneck, Snapshot

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from adon.code_version import code_version
 from adon.store.store import Store
-from apps.campus_edge.remembering import Remembering
+from apps.campus_edge.input_recorder import Remembering
 from tests.support.stage import Stage, know, make_stage
 
 

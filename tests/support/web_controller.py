@@ -21,7 +21,7 @@ from adon.templates_catalog.catalog import Catalog
 from apps.campus_edge.__main__ import receiver
 from apps.campus_edge.commands import Commands
 from apps.campus_edge.executor import Executor, Switches
-from apps.campus_edge.remembering import Remembering
+from apps.campus_edge.input_recorder import Remembering
 from apps.campus_edge.tally import Tally
 from apps.link import LinkServer, Peer
 from tests.support.stage import Stage

@@ -9,7 +9,7 @@ import math
 from dataclasses import dataclass
 
 from measurement.mathis import mathis
-from measurement.throttling import Allowance
+from measurement.token_bucket import Allowance
 
 MSS = 1460
 """TCP's maximum segment size in bytes on a 1500-byte path without options."""
@@ -46,7 +46,7 @@ class NetworkTerms:
         if self.available is None or self.bucket is None or size <= 0:
             return self.available
         try:
-            return self.bucket.expected(size)
+            return self.bucket.mean_rate(size)
         except OverflowError:  # of what is longer than any float a burst is no part
             return self.bucket.sustained
 

@@ -19,7 +19,7 @@ from adon.flowvisor.selection.token_bucket import find_token_bucket, refill_buck
 from adon.flowvisor.topology.path import Basis
 from adon.units import format_rate, format_size
 from measurement.model import Metric, PathKey
-from measurement.throttling import Allowance
+from measurement.token_bucket import Allowance
 
 
 def bucket_for(

@@ -26,7 +26,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from measurement.throttling import Allowance
+from measurement.token_bucket import Allowance
 
 SLACK = 0.15
 """Share of the best rate of a path that a test without other traffic may lack."""

@@ -76,7 +76,7 @@ class Backtest:
 
     def violations(self, runs: Sequence[Run]) -> tuple[int, float]:
         """How often QSpecs were violated, and for how many seconds in all."""
-        spans = [span for run in runs for span in run.violated(self.until)]
+        spans = [span for run in runs for span in run.violations(self.until)]
         return len(spans), math.fsum(end - since for since, end in spans)
 
     @property

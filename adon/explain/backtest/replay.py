@@ -49,7 +49,7 @@ class _Story:
     begun: bool = False
     moments: list[Moment] = field(default_factory=list)
 
-    def told(self, outcomes: Mapping[int, FlowOutcome]) -> Run:
+    def finish(self, outcomes: Mapping[int, FlowOutcome]) -> Run:
         return Run(
             self.then.number,
             self.template,
@@ -95,7 +95,7 @@ class Replay(EventPlayer):
         self._plan()
         self.advance(math.nextafter(self._past.until, -math.inf))
         self._carriage.advance(self._past.until)
-        return tuple(story.told(self.saved.outcomes) for story in self._stories.values())
+        return tuple(story.finish(self.saved.outcomes) for story in self._stories.values())
 
     # -- what happens when ------------------------------------------------------------------------------
 
@@ -104,7 +104,7 @@ class Replay(EventPlayer):
         for measured in past.measurements:
             if measured.metric is Metric.THROUGHPUT:
                 self.schedule(measured.started_at, partial(self._carriage.test_begins, measured), 0)
-            self.schedule(measured.observed_at, partial(self._measured, measured), 1)
+            self.schedule(measured.observed_at, partial(self._handle_measurement, measured), 1)
         for alarm in past.alarms:
             raised = replace(alarm, cleared_at=None)
             self.schedule(alarm.raised_at, partial(self._alarm, AlarmRaised, raised), 2)
@@ -133,7 +133,7 @@ class Replay(EventPlayer):
         else:
             super().act()
 
-    def _measured(self, measured: Measurement) -> None:
+    def _handle_measurement(self, measured: Measurement) -> None:
         if measured.metric is Metric.THROUGHPUT:
             measured = self._carriage.test_ended(measured)
         self.feed(MeasurementArrived(*self.stamp(), measured))

@@ -64,7 +64,7 @@ class Run:
         """How often it changed from one path to another without waiting between."""
         return sum(one.until == other.since for one, other in itertools.pairwise(self.stays))
 
-    def violated(self, until: float) -> tuple[tuple[float, float], ...]:
+    def violations(self, until: float) -> tuple[tuple[float, float], ...]:
         """When its QSpec was violated."""
         spans = [
             (moment.at, until if after is None else after.at)

@@ -4,7 +4,7 @@ Some clouds throttle a transfer after a burst, so the mean of a test is the rate
 own size only.  :func:`find_token_bucket` returns the token bucket of a path if a test's intervals fit it
 *clearly* better than a constant rate:
 
-- :func:`measurement.throttling.fit` finds a fall: more than a fifth, and more than four times the usual
+- :func:`measurement.token_bucket.fit` finds a fall: more than a fifth, and more than four times the usual
   deviation of single intervals;
 - at least :data:`MIN_BEFORE` intervals are above the middle of the two rates (the sender's socket buffer
   could explain a single one), and at least :data:`MIN_AFTER` are below it;
@@ -34,7 +34,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from measurement.model import Measurement, Metric
-from measurement.throttling import Allowance, fit
+from measurement.token_bucket import Allowance, fit
 
 MIN_BEFORE = 2
 MIN_AFTER = 4

@@ -21,10 +21,10 @@ from apps.dashboard.router import URL
 from apps.dashboard.ui.document_table import Columns, document_table
 from apps.dashboard.visit import Visit
 from apps.figures import health as figures
-from measurement.health.choosing import Chosen, mutually, towards
+from measurement.health.instance_selection import Chosen, mutually, towards
 from measurement.health.model import Found, Pair
+from measurement.health.pair_scores import Part, around
 from measurement.health.record import RoundRecord
-from measurement.health.scoring import Part, around
 from measurement.model import from_json
 
 read_round = partial(from_json, RoundRecord)

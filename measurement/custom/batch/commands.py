@@ -35,7 +35,7 @@ class Commands:
         :raises BatchFailed: when it is missing or does not end.
         """
         variables = environment(self.passed, **dict(self.fixed))
-        found = execute(self._placed(argv), self.limits, variables, given.encode())
+        found = execute(self._wrap_command(argv), self.limits, variables, given.encode())
         if isinstance(found, Aborted):
             raise BatchFailed(found.cause, code=found.code)
         return found
@@ -50,7 +50,7 @@ class Commands:
             raise BatchFailed(f"{argv[0]} ended with status {found.status}", found.stderr)
         return found.stdout
 
-    def _placed(self, argv: Sequence[str]) -> Sequence[str]:
+    def _wrap_command(self, argv: Sequence[str]) -> Sequence[str]:
         if not self.through:
             return argv
         there = ["env", *(f"{name}={value}" for name, value in self.fixed), *argv]

@@ -71,7 +71,7 @@ class HTCondor:
         check_request(cores, nodes, duration, memory)
         slots = self._slots()
         total = pool_cores(slots)[0]
-        there = _told(slots, "Memory", "TotalSlotMemory", _MIB)[0]
+        there = _sum_slots(slots, "Memory", "TotalSlotMemory", _MIB)[0]
         if there is not None and memory > there:
             return None
         jobs = self._ads("condor_q", "-allusers", "-attributes", _QUEUE)
@@ -93,8 +93,8 @@ class HTCondor:
         cores, free, nodes = pool_cores(slots)
         jobs = [ad.get("JobStatus") for ad in self._ads("condor_q", "-allusers", "-attributes", "JobStatus")]
         running = sum(state in (2, 6, 7) for state in jobs)
-        memory = _told(slots, "Memory", "TotalSlotMemory", _MIB)
-        gpus = _told(slots, "GPUs", "TotalSlotGPUs")
+        memory = _sum_slots(slots, "Memory", "TotalSlotMemory", _MIB)
+        gpus = _sum_slots(slots, "GPUs", "TotalSlotGPUs")
         return Capacity(cores, free, nodes, running, jobs.count(1), hosts_with_room(slots), *memory, *gpus)
 
     def submit(self, job: Job) -> str:
@@ -115,7 +115,7 @@ class HTCondor:
 
     def status(self, job_id: str) -> JobStatus:
         """Where it is: in the queue, or else in the history."""
-        name = _checked(job_id)
+        name = _check_job_id(job_id)
         ads = self._ads("condor_q", name, "-attributes", _JOB)
         ads = ads or self._ads("condor_history", name, "-limit", "1", "-attributes", _JOB)
         if not ads:
@@ -124,7 +124,7 @@ class HTCondor:
 
     def cancel(self, job_id: str) -> None:
         """Take it out of the queue, or end it."""
-        name = _checked(job_id)
+        name = _check_job_id(job_id)
         found = self.commands.ask(["condor_rm", name])
         # condor_rm fails for a job that has left the queue; then it is over, and all is well.
         if found.status != 0 and not self.status(name).state.over:
@@ -184,7 +184,7 @@ def pool_of(slots: Sequence[Ad], part: str, whole: str) -> tuple[int, int]:
     return total, free
 
 
-def _told(slots: Sequence[Ad], part: str, whole: str, unit: int = 1) -> tuple[int | None, int | None]:
+def _sum_slots(slots: Sequence[Ad], part: str, whole: str, unit: int = 1) -> tuple[int | None, int | None]:
     # As pool_of, in this unit; None where no slot says anything of it.
     if not any(whole in slot for slot in slots):
         return None, None
@@ -270,7 +270,7 @@ def _quotable(name: str) -> str:
     return name
 
 
-def _checked(job_id: str) -> str:
+def _check_job_id(job_id: str) -> str:
     if not _ID.fullmatch(job_id):
         raise BatchFailed(f"{job_id[:40]!r} is not the id of a job", code="malformed")
     return job_id

@@ -90,27 +90,27 @@ class Slurm:
             *self._request(job.cores, job.nodes, job.duration, job.memory),
         ]
         printed = self.commands.answer(argv, job.script).strip()
-        return _checked(printed.split(";")[0])
+        return _check_job_id(printed.split(";")[0])
 
     def find(self, name: str) -> str | None:
         """The newest job of this name that Slurm has not forgotten."""
         argv = ["squeue", "--noheader", "--states=all", f"--name={name}", "--Format=JobID:20"]
         found = self.commands.answer(argv).split()
-        return max((_checked(word) for word in found), key=int, default=None)
+        return max((_check_job_id(word) for word in found), key=int, default=None)
 
     def status(self, job_id: str) -> JobStatus:
         """Where it is; from the accounts, if the queue has forgotten it."""
-        name = _checked(job_id)
+        name = _check_job_id(job_id)
         argv = ["squeue", "--noheader", "--states=all", f"--jobs={name}", f"--Format={_COLUMNS}"]
         try:
-            return _queued(name, self.commands.answer(argv))
+            return _parse_queue(name, self.commands.answer(argv))
         except BatchFailed as forgotten:
-            accounted = self._accounted(name)
+            accounted = self._query_accounting(name)
             if accounted is None:
                 raise forgotten from None
             return accounted
 
-    def _accounted(self, job_id: str) -> JobStatus | None:
+    def _query_accounting(self, job_id: str) -> JobStatus | None:
         argv = [
             "sacct",
             "--noheader",
@@ -128,7 +128,7 @@ class Slurm:
 
     def cancel(self, job_id: str) -> None:
         """Take it out of the queue, or end it."""
-        self.commands.answer(["scancel", _checked(job_id)])
+        self.commands.answer(["scancel", _check_job_id(job_id)])
 
     def _request(self, cores: int, nodes: int, duration: float, memory: int) -> list[str]:
         minutes = math.ceil(duration / 60)  # the grain of Slurm's time limits
@@ -141,7 +141,7 @@ class Slurm:
         return [] if self.partition is None else [f"--partition={self.partition}"]
 
 
-def _checked(job_id: str) -> str:
+def _check_job_id(job_id: str) -> str:
     if not _ID.fullmatch(job_id):
         raise BatchFailed(f"{job_id[:40]!r} is not the id of a job", code="malformed")
     return job_id
@@ -180,7 +180,7 @@ def _account(columns: list[str]) -> JobStatus:
     )
 
 
-def _queued(job_id: str, listed: str) -> JobStatus:
+def _parse_queue(job_id: str, listed: str) -> JobStatus:
     lines = [line.split() for line in listed.splitlines()]
     found = next((columns for columns in lines if columns[:1] == [job_id]), None)
     if found is None or len(found) < 7:

@@ -48,7 +48,7 @@ class Tools:
         """
         return self._ask(read_status, "pegasus-status", "-j", folder)
 
-    def ended(self, origin: Origin, name: str, folder: str) -> list[Observation]:
+    def final_observations(self, origin: Origin, name: str, folder: str) -> list[Observation]:
         """What is known of a workflow once it is done or failed: its statistics and its analysis.
 
         :raises MetricFailed: as :meth:`status`.
@@ -101,18 +101,18 @@ class WorkflowMetric:
         """
         origin = Origin(self.host, self.name, now, "pegasus-status")
         found = observations.of_status(origin, self.name, self.tools.status(self.folder))
-        if self.ended(found):
+        if self.is_final(found):
             return found + self._at_the_end(origin)
         self._attempts = _ATTEMPTS
         return found
 
-    def ended(self, observed: Sequence[Observation]) -> bool:
+    def is_final(self, observed: Sequence[Observation]) -> bool:
         """True once it is done or failed."""
         return observations.is_over(observed)
 
     def _at_the_end(self, origin: Origin) -> list[Observation]:
         try:
-            return self.tools.ended(origin, self.name, self.folder)
+            return self.tools.final_observations(origin, self.name, self.folder)
         except MetricFailed:
             self._attempts -= 1
             if self._attempts > 0:
@@ -162,7 +162,7 @@ class UserMetric(Endless):
                 status = self.tools.status(workflow.folder)
                 values += observations.of_status(origin, workflow.name, status)
                 if not workflow.running:
-                    values += self.tools.ended(origin, workflow.name, workflow.folder)
+                    values += self.tools.final_observations(origin, workflow.name, workflow.folder)
             except MetricFailed as error:
                 unreadable.append(error)
         return values, unreadable

@@ -46,10 +46,10 @@ def _json_dags(found: Mapping[str, Any]) -> Iterator[tuple[str, Dag]]:
 
 
 def _json_counts(fields: Mapping[str, Any]) -> Counts:
-    return _filled([_whole(fields[name]) for name in _FIELDS], fields["percent_done"])
+    return _complete_counts([_whole(fields[name]) for name in _FIELDS], fields["percent_done"])
 
 
-def _filled(numbers: list[int], percent: object) -> Counts:
+def _complete_counts(numbers: list[int], percent: object) -> Counts:
     unready, ready, pre, queued, post, done, failed = numbers
     return Counts(unready, ready, pre, queued, post, done, failed, _percent(percent))
 

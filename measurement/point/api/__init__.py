@@ -15,9 +15,9 @@ from flask import Flask, Response, request
 from werkzeug.exceptions import HTTPException
 
 from measurement.errors import shorten
-from measurement.point.api import asking, host, owd, peers, runs, schedule, tasks, tests
-from measurement.point.api.asking import Refusal
+from measurement.point.api import host, owd, peers, request_answers, runs, schedule, tasks, tests
 from measurement.point.api.guard import Guard
+from measurement.point.api.request_answers import Refusal
 from measurement.point.engine import Engine
 from measurement.point.trust import Access
 
@@ -52,15 +52,15 @@ def create_app(engine: Engine, settings: Settings) -> Flask:
         owd.routes(guard, engine.test_ports),
     ):
         app.register_blueprint(routes, url_prefix="/pscheduler")
-    app.register_error_handler(Refusal, _refused)
+    app.register_error_handler(Refusal, _error_response)
     app.register_error_handler(
-        HTTPException, lambda error: asking.plain(error.description or "", error.code or 500)
+        HTTPException, lambda error: request_answers.plain(error.description or "", error.code or 500)
     )
     app.register_error_handler(Exception, _fault)
     return app
 
 
-def _refused(error: Refusal) -> Response:
+def _error_response(error: Refusal) -> Response:
     if error.status == 403:
         LOG.warning(
             'event=refused address=%s path=%s cause="%s"',
@@ -68,9 +68,9 @@ def _refused(error: Refusal) -> Response:
             shorten(request.path, 80),
             shorten(error.text),
         )
-    return asking.plain(error.text, error.status)
+    return request_answers.plain(error.text, error.status)
 
 
 def _fault(error: Exception) -> Response:
     LOG.error("event=fault path=%s", shorten(request.path, 80), exc_info=error)
-    return asking.plain("Internal error; see the point's log.", 500)
+    return request_answers.plain("Internal error; see the point's log.", 500)

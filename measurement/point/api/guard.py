@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from flask import g, request
 
-from measurement.point.api.asking import Refusal
+from measurement.point.api.request_answers import Refusal
 from measurement.point.model import Task
 from measurement.point.trust import Access, Caller, Right, plain_address
 

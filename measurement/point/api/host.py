@@ -6,7 +6,7 @@ import time
 
 from flask import Blueprint, Response
 
-from measurement.point.api.asking import API_LEVEL, as_json, check_api_level
+from measurement.point.api.request_answers import API_LEVEL, as_json, check_api_level
 from measurement.point.engine import HORIZON
 from measurement.pscheduler.iso8601 import format_duration, format_timestamp
 

@@ -6,8 +6,8 @@ import base64
 
 from flask import Blueprint, Response
 
-from measurement.point.api.asking import Refusal, as_json, body, checked
 from measurement.point.api.guard import Guard
+from measurement.point.api.request_answers import Refusal, as_json, body, read_or_refuse
 from measurement.point.owd import Sessions
 from measurement.point.trust import Right
 
@@ -35,7 +35,7 @@ def routes(guard: Guard, ports: range) -> Blueprint:
         source = asked.get("source")
         only = None if source is None else str(source)
         address = str(asked.get("address"))
-        name, receiver = checked(lambda: sessions.open(address, only, 2 * packets, lifetime))
+        name, receiver = read_or_refuse(lambda: sessions.open(address, only, 2 * packets, lifetime))
         token = base64.b64encode(receiver.token).decode("ascii")
         return as_json({"session": name, "port": receiver.port, "token": token})
 

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from flask import Blueprint, Response, request
 
-from measurement.point.api.asking import (
+from measurement.point.api.guard import Guard
+from measurement.point.api.request_answers import (
     Refusal,
     a_uuid,
     as_json,
     base,
     body,
-    checked,
     plain,
+    read_or_refuse,
     run_named,
     task_named,
 )
-from measurement.point.api.guard import Guard
 from measurement.point.api.tasks import new_task
 from measurement.point.children import ToolFailed
 from measurement.point.engine import Engine
@@ -50,7 +50,7 @@ def routes(engine: Engine, guard: Guard) -> Blueprint:
     @found.post("/tasks/<name>/runs")
     def reserve(name: str) -> Response:
         task, asked = _led_by_caller(engine, guard, name), body()
-        start = checked(lambda: parse_timestamp(str(asked.get("start-time"))))
+        start = read_or_refuse(lambda: parse_timestamp(str(asked.get("start-time"))))
         run = a_uuid(str(asked.get("uuid")))
         if not engine.reserve(task, run, start):
             raise Refusal(409, "The slot is taken, or the task is cancelled.")

@@ -7,7 +7,8 @@ import time
 from flask import Blueprint, Response, request
 
 from measurement.point import views
-from measurement.point.api.asking import (
+from measurement.point.api.guard import Guard
+from measurement.point.api.request_answers import (
     Refusal,
     as_json,
     base,
@@ -18,7 +19,6 @@ from measurement.point.api.asking import (
     task_named,
     wait,
 )
-from measurement.point.api.guard import Guard
 from measurement.point.engine import Engine
 from measurement.point.model import Run, Task
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from flask import Blueprint, Response, request
 
 from measurement.point import views
-from measurement.point.api.asking import Refusal, as_json, base, instant, task_named
 from measurement.point.api.guard import Guard
+from measurement.point.api.request_answers import Refusal, as_json, base, instant, task_named
 from measurement.point.engine import Engine
 from measurement.point.scheduler import Slot
 

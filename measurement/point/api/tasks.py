@@ -10,7 +10,8 @@ from typing import Any
 from flask import Blueprint, Response, request
 
 from measurement.point import views
-from measurement.point.api.asking import (
+from measurement.point.api.guard import Guard
+from measurement.point.api.request_answers import (
     Refusal,
     an_object,
     argument,
@@ -18,16 +19,15 @@ from measurement.point.api.asking import (
     base,
     body,
     check_api_level,
-    checked,
     flag,
     participants,
     plain,
+    read_or_refuse,
     same,
     spec_of,
     task_named,
     test_named,
 )
-from measurement.point.api.guard import Guard
 from measurement.point.engine import Engine, Refused
 from measurement.point.model import Task
 from measurement.point.specs import parse_schedule, parse_task, without_comments
@@ -49,7 +49,7 @@ def routes(engine: Engine, guard: Guard) -> Blueprint:
         guard.check(Right.START)
         task = new_task(body(), str(uuid.uuid4()), guard.owner())
         guard.check_task(Right.START, task)
-        return _posted(engine, task)
+        return _post_task(engine, task)
 
     @found.get("/tasks")
     def tasks() -> Response:
@@ -97,7 +97,7 @@ def new_task(
     """
     document = an_object(without_comments(document))
     now = time.time()
-    parsed = checked(lambda: parse_task(document))
+    parsed = read_or_refuse(lambda: parse_task(document))
     test = test_named(parsed.test.type)
     spec = spec_of(test.name, parsed.test.spec)
     if parsed.tools is not None and test.tool not in parsed.tools:
@@ -116,7 +116,7 @@ def new_task(
         document=document,
         test=test,
         spec=spec,
-        schedule=checked(lambda: parse_schedule(parsed.schedule, now)),
+        schedule=read_or_refuse(lambda: parse_schedule(parsed.schedule, now)),
         participants=taking_part if taking_part is not None else participants(test, spec),
         participant=participant,
         lasts=spec.lasts,
@@ -127,7 +127,7 @@ def new_task(
     )
 
 
-def _posted(engine: Engine, task: Task) -> Response:
+def _post_task(engine: Engine, task: Task) -> Response:
     try:
         engine.accept(task)
     except Refused as error:

@@ -7,12 +7,12 @@ from typing import Any
 from flask import Blueprint, Response, request
 
 from measurement.point import views
-from measurement.point.api.asking import (
+from measurement.point.api.request_answers import (
     an_object,
     argument,
     as_json,
     base,
-    listed,
+    list_items,
     participants,
     spec_of,
     test_named,
@@ -27,7 +27,7 @@ def routes() -> Blueprint:
 
     @found.get("/tests")
     def tests() -> Response:
-        return as_json(listed([views.test_view(test, base()) for test in TESTS.values()]))
+        return as_json(list_items([views.test_view(test, base()) for test in TESTS.values()]))
 
     @found.get("/tests/<name>")
     def test(name: str) -> Response:
@@ -57,7 +57,7 @@ def routes() -> Blueprint:
     @found.get("/tools")
     def tools() -> Response:
         if "test" not in request.args:
-            return as_json(listed([views.tool_view(test, base()) for test in TESTS.values()]))
+            return as_json(list_items([views.tool_view(test, base()) for test in TESTS.values()]))
         wanted = an_object(argument("test"))
         known = test_named(str(wanted.get("type")))
         spec_of(known.name, wanted.get("spec"))

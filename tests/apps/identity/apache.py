@@ -11,7 +11,7 @@ import yaml
 
 from adon.config import Configuration
 from adon.yamlfile import check_model
-from apps.deploy.web_servers import Place, written
+from apps.deploy.web_servers import Place, web_server_configuration
 from tests.apps.edge import NETWORK
 from tests.apps.identity.processes import answers, listens, running
 from tests.apps.identity.simplesaml import IdentityProvider, key_pair
@@ -89,7 +89,7 @@ def printed(application: int, secret_include: Path, headers: Mapping[str, str]) 
         "default_roles": ["researcher"],
     }
     place = Place(Path("unread"), Path("unread"), secret_include=str(secret_include))
-    text = written("apache", check_model(document, Configuration), place)
+    text = web_server_configuration("apache", check_model(document, Configuration), place)
     inside = text.rpartition("<VirtualHost *:443>\n")[2].partition("</VirtualHost>")[0]
     of_tls = ("ServerName", "SSL", "Header always set Strict")
     lines = [line for line in inside.splitlines() if not line.strip().startswith(of_tls)]

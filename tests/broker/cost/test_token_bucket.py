@@ -15,7 +15,7 @@ from adon.broker.flow import Flow
 from adon.flowvisor.selection.performance import PerformanceView
 from adon.flowvisor.topology.path import Basis
 from measurement.model import PathKey
-from measurement.throttling import Allowance
+from measurement.token_bucket import Allowance
 from tests.support.factories import make_flow, make_measurement
 
 KEY, END = PathKey("al2s", "mu", "osu"), 1_000.0
@@ -51,7 +51,7 @@ class TestWhatAFlowIsGiven:
         found = given_to(idle=0.0)
         assert found is not None
         assert not found.throttled
-        assert found.expected(1e6) == pytest.approx(80e6)
+        assert found.mean_rate(1e6) == pytest.approx(80e6)
 
     @pytest.mark.parametrize("sent", [{"bytes_sent": 1}, {"bytes_delivered": 1}, {"bytes_reported": 1}])
     def test_what_is_left_of_a_transfer_has_the_sustained_rate(self, sent: dict[str, int]) -> None:

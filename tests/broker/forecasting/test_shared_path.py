@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adon.broker.forecasting.shared_path import CompetingFlow, Whole, lasts, lasts_behind, mean_streams, whole
-from measurement.throttling import Allowance
+from measurement.token_bucket import Allowance
 from tests.reference.shared_path import Job, finish
 
 PATH = Whole(10.0)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from measurement.anomaly.absence import absent, learnt_period
+from measurement.anomaly.absence import is_absent, learnt_period
 
 
 @pytest.mark.parametrize(
     ("now", "expected"), [(100.0, False), (280.0, False), (280.1, True), (1e9, True), (50.0, False)]
 )
 def test_absent_after_three_periods(now: float, expected: bool) -> None:
-    assert absent(100.0, 60.0, now) is expected
+    assert is_absent(100.0, 60.0, now) is expected
 
 
 @pytest.mark.parametrize(

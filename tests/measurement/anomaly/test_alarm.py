@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from measurement.anomaly.alarm import Alarm, Kind, acknowledge, alarm_id
+from measurement.anomaly.alarm_text import moment, quantity
 from measurement.anomaly.model import Direction, Evidence, Sample, Severity
-from measurement.anomaly.wording import moment, quantity
 from measurement.model import Series, from_json, to_json
 from tests.support.refusals import refused
 

@@ -114,7 +114,7 @@ def test_as_a_metric_a_failure_is_raised() -> None:
     with refused("metric-failed"):
         metric.sample(1.0)
     assert metric.name == "m"
-    assert not metric.ended([])
+    assert not metric.is_final([])
 
 
 @pytest.mark.parametrize(

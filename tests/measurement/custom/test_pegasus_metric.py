@@ -55,7 +55,7 @@ def test_a_workflow_that_runs(pegasus: Path) -> None:
         "pegasus.jobs_post": 0, "pegasus.jobs_done": 4, "pegasus.jobs_failed": 0, "pegasus.jobs_total": 13,
         "pegasus.percent_done": 30.77, "pegasus.state": 0,
     }  # fmt: skip
-    assert not metric.ended(values)
+    assert not metric.is_final(values)
     (state,) = [value for value in values if value.metric == "pegasus.state"]
     assert state.parameters["state"] == "Running"
     assert (pegasus / "run" / "asked").read_text() == "-j\n"
@@ -69,7 +69,7 @@ def test_a_workflow_that_ended_has_its_statistics_and_analysis(
 ) -> None:
     metric = WorkflowMetric("soykb", "isi", workflow(pegasus, "run", status), TOOLS)
     values = metric.sample(1000.0)
-    assert metric.ended(values)
+    assert metric.is_final(values)
     found = of(values, "soykb")
     assert found["pegasus.state"] == state
     assert (found["pegasus.wall_time"], found["pegasus.job_retries"]) == (2 * 3600 + 3 * 60, 2)
@@ -86,7 +86,7 @@ def test_nothing_that_is_secret_leaves_the_host(pegasus: Path) -> None:
 def test_a_workflow_that_failed_is_not_over_while_other_jobs_of_it_run(pegasus: Path) -> None:
     metric = WorkflowMetric("soykb", "isi", workflow(pegasus, "run", "status-5.1.3-failing.json"), TOOLS)
     values = metric.sample(1000.0)
-    assert not metric.ended(values)
+    assert not metric.is_final(values)
     assert of(values, "soykb")["pegasus.jobs_failed"] == 1
 
 
@@ -106,7 +106,7 @@ def test_an_end_without_statistics_is_told_after_some_attempts(pegasus: Path) ->
         with pytest.raises(MetricFailed, match="pegasus-statistics"):
             metric.sample(1000.0)
     values = metric.sample(1060.0)
-    assert metric.ended(values)
+    assert metric.is_final(values)
     assert of(values, "soykb")["pegasus.state"] == 2
 
 
@@ -227,7 +227,7 @@ def test_a_user_from_start_to_end(pegasus: Path) -> None:
     third = metric.sample(1010.0)
     assert of(third, "soykb-00000001") == {}
     assert of(third, "soykb-00000002")["pegasus.state"] == 0
-    assert not metric.ended(third)
+    assert not metric.is_final(third)
 
 
 def test_one_that_cannot_be_read_does_not_hide_the_others(pegasus: Path) -> None:

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from measurement.health.markers import Fired, Marker
 from measurement.health.model import Found, Indicator, Pair, Round
-from measurement.health.planning import Limits, Rounds
+from measurement.health.pair_scores import scores
 from measurement.health.profiles import mesh
 from measurement.health.record import Failure, ProbeKind, RoundRecord
-from measurement.health.scoring import scores
+from measurement.health.round_schedule import Limits, Rounds
 from measurement.instances import Instance
 
 

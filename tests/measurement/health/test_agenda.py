@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from measurement.health.agenda import Agenda
 from measurement.health.model import Pair
-from measurement.health.planning import Limits
+from measurement.health.round_schedule import Limits
 from tests.measurement.health.rounds import find_collisions, limits, some_pairs
 
 

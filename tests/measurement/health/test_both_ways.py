@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from measurement.health.model import Pair
 from measurement.health.orders import Probing, both_ways, read, split
-from measurement.health.planning import Limits, Plan, plan
 from measurement.health.profiles import mesh
 from measurement.health.record import ProbeKind, RoundRecord
-from measurement.health.running import Progress, Running, run
+from measurement.health.round_runner import Progress, Running, run
+from measurement.health.round_schedule import Limits, Plan, plan
 from measurement.instances import Instance
 from measurement.probes.findings import ProbeReport
 from tests.measurement.health.cloud import Cloud, conflicts

@@ -14,12 +14,12 @@ import numpy as np
 import pytest
 
 from measurement.health.datasets import NEXT_THROUGHPUT, of_file, of_rounds
-from measurement.health.diagnostics import diagnosed, forward, quantiles, subsets
-from measurement.health.judging import judged
+from measurement.health.diagnostics import diagnose, forward, quantiles, subsets
 from measurement.health.model import Pair
 from measurement.health.profiles import mesh
 from measurement.health.record import RoundRecord
 from measurement.health.regression import DataSet, model
+from measurement.health.round_judgement import judge_round
 from tests.measurement.health.rounds import found, instances
 from tests.support.refusals import refused
 
@@ -78,7 +78,7 @@ class TestModel:
 
 class TestSteps:
     def test_forward_takes_what_predicts_first_and_tells_where_aic_is_lowest(self) -> None:
-        found = diagnosed(made())
+        found = diagnose(made())
         assert [step.metric for step in found.forward[:2]] == ["tcp", "udp"]
         assert [len(step.metrics) for step in found.forward] == [1, 2, 3, 4]
         assert found.selected[0][:2] == ("tcp", "udp")
@@ -96,7 +96,7 @@ class TestSteps:
             taken = step.metrics
 
     def test_backward_drops_what_says_nothing_first(self) -> None:
-        found = diagnosed(made())
+        found = diagnose(made())
         assert {step.metric for step in found.backward[:2]} == {"throughput", "icmp"}
         assert [len(step.metrics) for step in found.backward] == [3, 2, 1]
         assert {*found.selected[1]} == {*found.selected[0]}
@@ -104,7 +104,7 @@ class TestSteps:
     def test_where_all_count_none_is_dropped(self) -> None:
         data = made(noise=0.1)
         y = tuple(a + b + c for a, b, c in zip(data.observed, *list(data.metrics.values())[:2], strict=True))
-        found = diagnosed(replace(data, observed=y))
+        found = diagnose(replace(data, observed=y))
         assert {*found.selected[1]} == {*data.metrics} == {*found.selected[0]}
 
     def test_all_subsets_with_their_adjusted_r_squared(self) -> None:
@@ -144,13 +144,13 @@ class TestRefused:
             round(0.4 * a + 0.2 * (b + c + d), 4) for a, b, c, d in zip(tp, icmp, udp, tcp, strict=True)
         )
         with refused(ValueError, "response"):
-            diagnosed(replace(data, response="h_all", observed=h_all))
+            diagnose(replace(data, response="h_all", observed=h_all))
 
     def test_a_metric_that_another_says_already(self) -> None:
         data = made()
         doubled = {**data.metrics, "again": tuple(2 * one + 1 for one in data.metrics["udp"])}
         with refused(ValueError, "metrics"):
-            diagnosed(replace(data, metrics=doubled))
+            diagnose(replace(data, metrics=doubled))
 
     @pytest.mark.parametrize(
         ("change", "field"),
@@ -231,7 +231,7 @@ class TestDataSets:
             of = {pair: found(chance.uniform(0.01, 0.1), chance.uniform(1e8, 1e9)) for pair in mesh(names)}
             kept = frozenset(of) if carried else frozenset()
             record = RoundRecord.of(hour, hour, instances(names), mesh(names), of, carried=kept)
-            return judged(record, []).record
+            return judge_round(record, []).record
 
         one, two, three = at(1), at(2), at(3, carried=True)
         data = of_rounds([one, two, three])
@@ -248,7 +248,7 @@ class TestDataSets:
         def at(hour: int, *without: Pair) -> RoundRecord:
             of = {pair: found(chance.uniform(0.01, 0.1), chance.uniform(1e8, 1e9)) for pair in mesh("abcd")}
             of |= {pair: replace(of[pair], udp={}, sandwich=()) for pair in without}
-            return judged(RoundRecord.of(hour, hour, instances("abcd"), mesh("abcd"), of), []).record
+            return judge_round(RoundRecord.of(hour, hour, instances("abcd"), mesh("abcd"), of), []).record
 
         data = of_rounds([at(1, Pair("a", "b")), at(2)])
         assert (len(data.observed), data.left_out) == (11, 1)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from measurement.health.markers import WIDEST, Marker, Tolerance, Tolerances, adapted, fired
+from measurement.health.markers import WIDEST, Marker, Tolerance, Tolerances, adapt_tolerances, find_fired
 from measurement.health.model import Found, Indicator
 from tests.measurement.health.rounds import founds
 
@@ -29,7 +29,7 @@ BEFORE = Found(
 def which(
     now: Found, before: Sequence[Found] = (BEFORE,), tolerances: Tolerances | None = None
 ) -> set[Marker]:
-    return {one.marker for one in fired(now, before, tolerances or {})}
+    return {one.marker for one in find_fired(now, before, tolerances or {})}
 
 
 def icmp(over: int, of: int, rtt: float = 10.8e-3) -> Found:
@@ -119,7 +119,7 @@ def test_nothing_before_is_nothing_to_compare_with() -> None:
 
 
 def test_the_reason_is_in_words() -> None:
-    (one,) = fired(icmp(2, 10), [BEFORE], {})
+    (one,) = find_fired(icmp(2, 10), [BEFORE], {})
     assert {"2", "10"} <= {*one.why.split()}
 
 
@@ -131,8 +131,8 @@ class TestTolerance:
         before: list[Found] = []
         for number in range(300):
             now = Found(tcp=tuple(chance.lognormvariate(-5, 0.5) for _ in range(10)))
-            found = fired(now, before[-1:], tolerances)
-            tolerances = adapted(found, tolerances)
+            found = find_fired(now, before[-1:], tolerances)
+            tolerances = adapt_tolerances(found, tolerances)
             early += bool(found) and number < 30
             late += bool(found) and number >= 200
             before.append(now)
@@ -172,6 +172,6 @@ def test_a_wider_tolerance_fires_no_more(now: Found, before: list[Found], one: f
 
 @given(founds(), st.lists(founds(), max_size=4))
 def test_each_marker_fires_once_at_most(now: Found, before: list[Found]) -> None:
-    found = fired(now, before, {})
+    found = find_fired(now, before, {})
     assert len({one.marker for one in found}) == len(found)
     assert all(one.why for one in found)

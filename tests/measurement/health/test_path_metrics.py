@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from measurement.health.markers import Fired, Marker
 from measurement.health.model import Found, Pair
+from measurement.health.pair_scores import Score
 from measurement.health.path_metrics import FIRED, TRAIN, TRANSFER, of_paths
 from measurement.health.record import RoundRecord
-from measurement.health.scoring import Score
 from measurement.instances import Instance
 from measurement.model import Measurement, Metric, Observation, PathKey
 

@@ -79,7 +79,7 @@ def test_what_could_not_be_sent_is_there_after_a_restart(caplog: pytest.LogCaptu
     assert [one.id for one in delivery.alarms] == ["a-1"]
     assert "greylisted" in caplog.text
 
-    again = World(left.failed(delivery, 0.0))  # its pause is over
+    again = World(left.after_failure(delivery, 0.0))  # its pause is over
     assert again.next().alarms == delivery.alarms
     again.stop()
 

@@ -28,7 +28,7 @@ PACE = Pace(settle=2.0, gather=60.0)
 
 def outbox(*filters: Filter) -> Outbox:
     wanted = [subscription(f"s-{n}", filter=one) for n, one in enumerate(filters or (Filter(),), 1)]
-    return Outbox(PACE).subscribed(wanted)
+    return Outbox(PACE).with_subscriptions(wanted)
 
 
 def names(box: Outbox, now: float) -> list[list[str]]:
@@ -111,7 +111,7 @@ def test_a_failure_is_tried_again_with_growing_pauses_and_the_same_id() -> None:
         (delivery,) = box.due(now)
         assert not box.given_up(delivery)
         tried.append((now, delivery.id))
-        box = box.failed(delivery, now)
+        box = box.after_failure(delivery, now)
         assert names(box, now + 1) == []
         now = box.next_due() or now
     pauses = [later - earlier for (earlier, _), (later, _) in pairwise(tried)]
@@ -127,22 +127,22 @@ def test_a_success_ends_the_pauses() -> None:
     box = outbox().offer(alarm("a"), 100.0)
     for _ in range(5):
         (delivery,) = box.due(5000.0)
-        box = box.failed(delivery, 102.0)
+        box = box.after_failure(delivery, 102.0)
     (delivery,) = box.due(5000.0)
     box = box.done(delivery, 5000.0).offer(alarm("b"), 6000.0)
     (delivery,) = box.due(6002.0)
-    assert box.failed(delivery, 6002.0).next_due() == 6017.0
+    assert box.after_failure(delivery, 6002.0).next_due() == 6017.0
 
 
 def test_what_waits_for_a_subscription_that_is_gone_or_goes_elsewhere_is_dropped() -> None:
     box = outbox(Filter(), Filter()).offer(alarm(), 100.0)
     kept = subscription("s-1", filter=Filter(least=Severity.CRITICAL))
     moved = subscription("s-2", target="bob@mu.example")
-    assert [one.subscription for one in box.subscribed([kept, moved]).due(200.0)] == [kept]
+    assert [one.subscription for one in box.with_subscriptions([kept, moved]).due(200.0)] == [kept]
     (delivery, _) = box.due(200.0)
-    gone = box.subscribed([])
+    gone = box.with_subscriptions([])
     assert gone.due(200.0) == []
-    assert gone.done(delivery, 200.0) == gone.failed(delivery, 200.0) == gone
+    assert gone.done(delivery, 200.0) == gone.after_failure(delivery, 200.0) == gone
     assert gone.given_up(delivery)
 
 
@@ -157,10 +157,10 @@ def test_memory_of_what_was_told_is_bounded() -> None:
 def test_it_goes_on_after_a_restart() -> None:
     box = sent(outbox().offer(alarm("told"), 100.0), 102.0).offer(alarm("waits"), 110.0)
     (delivery,) = box.due(200.0)
-    box = box.failed(delivery, 200.0)
+    box = box.after_failure(delivery, 200.0)
     again = outbox_from_json(json.loads(json.dumps(outbox_to_json(box))), PACE)
     assert outbox_to_json(again) == outbox_to_json(box)
-    again = again.subscribed([subscription("s-1")])
+    again = again.with_subscriptions([subscription("s-1")])
     assert names(again, 0.0) == [["waits"]], "also when the clock is behind"
     assert names(sent(again, 215.0).offer(alarm("told"), 300.0), 900.0) == []
 
@@ -193,7 +193,7 @@ def test_laws(events: list[tuple[float, str, str, str]]) -> None:
         nonlocal box
         for delivery in box.due(now):
             if how == "fails":
-                box = box.failed(delivery, now)
+                box = box.after_failure(delivery, now)
             else:
                 times.append(now)
                 told.extend((a.id, a.severity.value if a.open else "over") for a in delivery.alarms)
@@ -219,7 +219,7 @@ def test_laws(events: list[tuple[float, str, str, str]]) -> None:
 
 def test_channels_of_one_owner_are_apart() -> None:
     wanted = [subscription("mail"), subscription("stream", channel=Channel.STREAM, target="")]
-    box = Outbox(PACE).subscribed(wanted).offer(alarm(), 100.0)
+    box = Outbox(PACE).with_subscriptions(wanted).offer(alarm(), 100.0)
     first, second = box.due(102.0)
     assert {first.subscription.id, second.subscription.id} == {"mail", "stream"}
     assert first.id != second.id

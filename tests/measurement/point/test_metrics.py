@@ -41,7 +41,7 @@ class Queue:
             raise with_value
         return [observation(value, now) for value in with_value]
 
-    def ended(self, observations: Sequence[Observation]) -> bool:
+    def is_final(self, observations: Sequence[Observation]) -> bool:
         return any(one.value == self._ends_at for one in observations)
 
 

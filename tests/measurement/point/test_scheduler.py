@@ -79,7 +79,7 @@ def test_occurrences(schedule: Schedule, after: float, done: int, expected: floa
 
 def test_a_runs_state_follows_the_table() -> None:
     run = Run("r", "t", 0, 1, 0)
-    assert run.moved(RunState.RUNNING).moved(RunState.FINISHED).state.terminal
+    assert run.in_state(RunState.RUNNING).in_state(RunState.FINISHED).state.terminal
     with refused(ValueError):
-        run.moved(RunState.FINISHED)
+        run.in_state(RunState.FINISHED)
     assert all(state not in TRANSITIONS for state in RunState if state.terminal)

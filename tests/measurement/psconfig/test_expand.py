@@ -254,8 +254,8 @@ def test_address_class_is_evaluated_once_for_an_address() -> None:
 def test_each_address_is_made_into_a_place_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """The work for one pair does not grow with the group."""
     made: list[str] = []
-    bracketed = expanding._bracketed
-    monkeypatch.setattr(expanding, "_bracketed", lambda text: made.append(text) or bracketed(text))  # type: ignore[func-returns-value]
+    bracketed = expanding._format_address
+    monkeypatch.setattr(expanding, "_format_address", lambda text: made.append(text) or bracketed(text))  # type: ignore[func-returns-value]
     addresses = {f"a{number}": {"address": f"a{number}.example.net"} for number in range(100)}
     group = {"type": "mesh", "addresses": named(*addresses)}
     assert len(pairs(group, addresses)) == 9900

@@ -14,7 +14,7 @@ from measurement.scheduling import (
     Proof,
     Schedule,
     Task,
-    harmonised,
+    harmonise_periods,
     hyperperiod,
     schedule,
 )
@@ -205,19 +205,19 @@ def test_harmonising_leaves_what_goes_together_already() -> None:
 
 def test_periods_that_are_divisors_already_are_not_shortened() -> None:
     known = [task("a", 60), task("b", 90)]
-    assert harmonised(known) == known
+    assert harmonise_periods(known) == known
 
 
 def test_too_many_runs_and_too_long_periods_are_refused() -> None:
     with refused("round-too-long"):
         hyperperiod([task("a", 600.0, 1), task("b", 0.1, 0.01)], most_jobs=6000)
     with refused("round-too-long"):
-        harmonised([task("a", 172_800.0)])
+        harmonise_periods([task("a", 172_800.0)])
 
 
 def test_an_explicit_deadline_survives_harmonising_if_it_can() -> None:
-    (kept,) = harmonised([task("a", 61.0, 1, deadline=20)])
-    (cut,) = harmonised([task("a", 61.0, 1, deadline=61)])
+    (kept,) = harmonise_periods([task("a", 61.0, 1, deadline=20)])
+    (cut,) = harmonise_periods([task("a", 61.0, 1, deadline=61)])
     assert kept.deadline == 20
     assert cut.deadline == cut.period < 61
 
@@ -290,7 +290,7 @@ def _clash(a: Task, b: Task) -> bool:
 
 
 def _affordable(running: list[Task], agreement: Agreement) -> bool:
-    loads = [agreement.counted(each.load) for each in running]
+    loads = [agreement.count_limited(each.load) for each in running]
     return all(sum(load.get(where, 0) for load in loads) <= most for where, most in agreement.limits.items())
 
 
