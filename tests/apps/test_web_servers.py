@@ -26,7 +26,7 @@ from typer.testing import CliRunner
 
 from adon.config import load
 from apps.cli.main import app
-from apps.deploy.web_servers import Place, written
+from apps.deploy.web_servers import Place, web_server_configuration
 from apps.rest.web_server import WebServer
 from measurement.model import to_json
 from tests.apps.edge import NETWORK, eventually
@@ -224,7 +224,7 @@ PLACE = Place(Path("/etc/ssl/adon.pem"), Path("/etc/ssl/adon.key"))
 
 @pytest.mark.parametrize("kind", ["nginx", "apache"])
 def test_plain_http_is_sent_to_https(kind: Any, tmp_path: Path) -> None:
-    text = written(kind, load(configured(tmp_path, 8080, "https://adon.example.edu")), PLACE)
+    text = web_server_configuration(kind, load(configured(tmp_path, 8080, "https://adon.example.edu")), PLACE)
     assert {"nginx": "listen 80;", "apache": "<VirtualHost *:80>"}[kind] in text
     assert "https://adon.example.edu" in text
 
@@ -249,9 +249,9 @@ def test_what_cannot_be_written(
 ) -> None:
     config = configured(tmp_path, 8080, public_url, **access)
     with refused(code, field):
-        written(kind, load(config), PLACE)  # type: ignore[arg-type]
+        web_server_configuration(kind, load(config), PLACE)  # type: ignore[arg-type]
     with refused("malformed", "certificate"):
-        written(
+        web_server_configuration(
             "nginx", load(configured(tmp_path, 8080, "https://a.edu")), Place(Path('x"; evil'), Path("k"))
         )
 
