@@ -430,10 +430,10 @@ def test_metrics_for_prometheus(world):
 
 def test_metrics_of_the_connections_of_switches(world):
     tally = world.controller.tally
-    tally.refused("OFPET_FLOW_MOD_FAILED(5) OFPFMFC_TABLE_FULL(1)")
+    tally.count_refusal("OFPET_FLOW_MOD_FAILED(5) OFPFMFC_TABLE_FULL(1)")
     tally.connection_refused("tls")
     tally.packet_in("port_rate")
-    tally.malformed()
+    tally.count_malformed()
     tally.echo(0.003)
     text = world.ask("GET", "/metrics").text
     for line in (

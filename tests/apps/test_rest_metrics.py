@@ -79,8 +79,8 @@ def test_the_network(world: Any) -> None:
 
 def test_messages_with_switches(world: Any) -> None:
     tally, before = world.controller.tally, figures(world)
-    tally.sent(7)
-    tally.refused("OFPET_METER_MOD_FAILED(12) OFPMMFC_OUT_OF_METERS(10)")
+    tally.count_sent(7)
+    tally.count_refusal("OFPET_METER_MOD_FAILED(12) OFPMMFC_OUT_OF_METERS(10)")
     tally.packet_in("port_rate")
     tally.barrier(0.003)
     error = 'code="OFPMMFC_OUT_OF_METERS(10)",type="OFPET_METER_MOD_FAILED(12)"'
@@ -98,7 +98,7 @@ def test_unannounced_connections(world: Any) -> None:
     entry = ReactiveEntry.model_validate(reactive)
     world.start_controller(make_sliced_configuration(slices, reactive=(entry,)))
     before = figures(world)
-    world.controller.tally.admitted(connections=3, packets=5)
+    world.controller.tally.count_admitted(connections=3, packets=5)
     packets = tuple((1, frame(port, 5002)) for port in (40_001, 40_002))
     world.stage.feed(UnannouncedPackets(*world.stage.stamp(), MU_EDGE, packets))
     moved = changed(world, before)

@@ -22,7 +22,7 @@ actions = {{
     signal.SIGHUP: lambda: print("hup", flush=True),
 }}
 {between}
-signals.heed(actions)
+signals.install_handlers(actions)
 {after}
 assert ended.wait(60), "no signal ended it"
 print("end", flush=True)
