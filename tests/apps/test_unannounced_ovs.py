@@ -37,7 +37,8 @@ CONNECTION, REFUSED, REACTIVE = "cookie=0xad20007", "cookie=0xad06", "cookie=0xa
 
 @pytest.fixture
 def controller(tmp_path: Path) -> Iterator[Controller]:
-    built = Controller(tmp_path, reactive=[ENTRY])
+    # No host answers at osu: without this the flow is moved, or refused, because its packets do not arrive.
+    built = Controller(tmp_path, reactive=[ENTRY], evidence_after="1 h")
     document = yaml.safe_load(built.config.read_text())
     document["slices"] = {"genomics": SLICE}
     document["controller"]["connections"] = UNLIMITED
@@ -120,14 +121,13 @@ def test_a_thousand_at_once_none_is_lost_and_nothing_is_left(
     with controller.client() as link:
         begin(link, switches, SHORT)
         for start in range(20_000, 21_000, 50):
-            # No host answers at osu, so ADON moves the flow to the other path (port 3) after some seconds.
             # Open vSwitch keeps no more than 100 packets for its controller, and drops the others itself.
             receive(switches, *(frame(port) for port in range(start, start + 50)))
             eventually(partial(_have_left, switches, start + 50 - 20_000), "packets were lost")
         assert len(rules(switches, CONNECTION)) == 1000
         # What somebody changes by hand is put right for all of them by one message, when it is looked at.
         switches.ofctl("mod-flows", "mu-edge", f"{CONNECTION}000000001/-1,tcp,actions=drop")
-        eventually(lambda: not any("drop" in rule for rule in rules(switches, CONNECTION)), "not healed")
+        eventually(lambda: all("output:2" in rule for rule in rules(switches, CONNECTION)), "not healed")
         eventually(lambda: controller.said("code=flow-ended"), "it never ends")
         eventually(lambda: not rules(switches, CONNECTION), "connections are left")
         eventually(lambda: not rules(switches, "cookie=0xad11", "osu-edge"), "deliveries are left")
@@ -170,7 +170,7 @@ def test_by_default_no_packet_comes_to_the_controller(tmp_path: Path) -> None:
 
 
 def _have_left(switches: Switches, number: int) -> bool:
-    return sent(switches, 2) + sent(switches, 3) == number
+    return sent(switches, 2) == number
 
 
 def _normal(switches: Switches) -> int:
